@@ -12,8 +12,8 @@ SPHINX := .cache/sphinx
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare audit plan freeze import carry export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare sql,Make a set:new import audit plan freeze carry drop export,$\
+.PHONY: help report check proof lab learn progress compare card audit plan freeze import carry export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:compare card sql,Make a set:new import audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -55,8 +55,12 @@ compare: $(READY)  ## hold RUN=path (or several, with a space between) against t
 	@set -f; test -e "$$RUN" && set -- "$$RUN" || set -- $$RUN; \
 	  $(HELPERS) compare $(SET) $${BASE:+--base="$$BASE"} $${SPLIT:+--split="$$SPLIT"} $$OPTIONS -- "$$@"
 
-refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs
-	@$(HELPERS) refresh
+refresh: $(READY)  ## execute the notebooks in place and update the numbers in the READMEs; ONLY="session_b retrieval_eval" executes these
+	@$(HELPERS) refresh $${ONLY:+--only="$$ONLY"}
+
+card: $(READY)  ## write the card beside RUN=path, or what it lacks: the hashes that say of which set the run is
+	@test -n "$$RUN" || { echo "card needs a run: make card RUN=path/to/run.trec"; exit 1; }
+	@$(HELPERS) card $(SET) -- "$$RUN"
 
 freeze: $(READY)  ## draw the negatives and write the manifest of EVALS: its files, hashes, counts, seeds
 	@$(HELPERS) freeze $(SET)

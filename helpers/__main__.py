@@ -4,13 +4,25 @@ Imports stand in the functions, so that a command pays for what it uses and --he
 """
 
 import argparse
+import html
 import importlib
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
+from typing import NoReturn
 
 from . import installation
+
+
+def file_to_write(word: str) -> Path:
+    """Return the path of a file. Raises ArgumentTypeError for a folder, before anything is done."""
+    path = Path(word)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{path} is a folder, wanted a file such as gate.xml")
+    return path
+
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (what it needs, the function as room:name, words for --help)
@@ -27,6 +39,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
     "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
     "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
+    "card": (SET, "compare:card_command", "write the card of a run: of which set it is"),
     "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
     "site": (NONE, "sources.site:write_site", "build the course as pages into site/"),
@@ -35,13 +48,16 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
 OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
 PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
+FILE = {"type": file_to_write}
 SOURCE = {"dest": "source", "required": True}
 OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
     ("report", "--full", "run the further notebooks too", FLAG),
+    ("refresh", "--only", "notebooks to execute, such as 'session_b retrieval_eval'", {}),
     ("learn", "--fresh", "move the old copies aside first", FLAG),
     ("progress", "--run", "run the copies first", FLAG),
     ("drop", "query_id", "id of the query", {"metavar": "query"}),
+    ("card", "path", "a run, TREC or JSONL", PATH | {"metavar": "run"}),
     ("compare", "paths", "TREC or JSONL runs of any engine", PATH | RUNS),
     ("compare", "--base", "another run to compare with", PATH),
     ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
@@ -51,7 +67,7 @@ OPTIONS = [  # (of which commands, option, help, what argparse is told)
     ("compare", "--strict", "3 where queries are too few to tell", FLAG),
     ("compare", "--no-new-failures", "1 where a query that had results has none", FLAG),
     ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
-    ("compare", "--junit", "JUnit file to write: how the gate ended, a test case a run", PATH),
+    ("compare", "--junit", "JUnit file to write: how the gate ended, a test case a run", FILE),
     ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
     ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
     ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
@@ -81,7 +97,9 @@ def main() -> int:
     a terminal.
     """
     options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
+    junit = options.get("junit")
     try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is half done is cleared
         from .text import Screen
 
         sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
@@ -90,8 +108,7 @@ def main() -> int:
         return status
     except (Exception, KeyboardInterrupt) as error:
         status = failure(error)
-        junit = options.get("junit")
-        if status == CANNOT and junit and not junit.is_dir():
+        if status == CANNOT and junit:
             _write_junit_error(junit, in_words(error))
         return status
 
@@ -120,13 +137,27 @@ def run_command(options: dict) -> int:
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """Of the command line: what compare cannot read there is an error in its JUnit file, too."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and end with 2."""
+        if sys.argv[1:2] == ["compare"]:
+            junit_alone = argparse.ArgumentParser(add_help=False)
+            junit_alone.add_argument("--junit", type=Path, nargs="?")
+            junit = junit_alone.parse_known_args()[0].junit
+            if junit and junit.suffix == ".xml":  # another may be a run, its own value forgotten
+                _write_junit_error(junit, message)
+        super().error(message)
+
+
 def parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser: all commands, and the options of the `chosen` one.
 
     What was not typed is not passed on: a default stands in the function that is called.
     """
     words = "Commands of the retrieval-baseline workbook."
-    main_parser = argparse.ArgumentParser(prog=installation.PROGRAM, description=words)
+    main_parser = Parser(prog=installation.PROGRAM, description=words)
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in OFFERED:
         needs, _, words = COMMANDS[name]
@@ -154,6 +185,10 @@ def audit(evals) -> int:
 
 CANNOT = 2  # of compare: nothing was measured
 INTERRUPTED, CLOSED = 130, 141  # what a shell says of a program that SIGINT or SIGPIPE ended
+JUNIT_ERROR = (
+    '<testsuite name="retrieval-baseline" tests="1" failures="0" errors="1" skipped="0">'
+    '<testcase classname="compare" name="compare"><error>{}</error></testcase></testsuite>\n'
+)
 
 
 def failure(error: BaseException) -> int:
@@ -174,13 +209,21 @@ def failure(error: BaseException) -> int:
 
 
 def _write_junit_error(path: Path, words: str) -> None:
-    """Write that nothing could be compared, for tools that read nothing else; the file may fail."""
-    from . import compare, files
+    """Write that nothing could be compared, for tools that read nothing else; the file may fail.
 
+    This wants no package: one may be what is missing.
+    """
+    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in words)
+    page = JUNIT_ERROR.format(html.escape("".join(shown)))
     try:
-        files.write(path, compare.junit_of([("compare", CANNOT, words)]))
+        write = importlib.import_module(".files", __package__).write
+    except ImportError:
+        write = Path.write_text
+    try:
+        write(path, page.encode("ascii", "xmlcharrefreplace").decode())
     except OSError as error:
-        print(in_words(error), file=sys.stderr)
+        if in_words(error) != words:  # else that is told already
+            print(in_words(error), file=sys.stderr)
 
 
 def in_words(error: Exception) -> str:

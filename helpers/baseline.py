@@ -101,8 +101,10 @@ def baseline_command(evals: EvalSet) -> int:
     ranked = ({q: pair[n] for q, pair in found.items()} for n in (0, 1))
     runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
     try:
-        results.read_current_results(evals)
+        is_current = "chunks_sha256" in results.read_current_results(evals)["run"]
     except EvalSetError:  # missing, broken or of something else
+        is_current = False
+    if not is_current:
         results.write_results(evals.folder, measured(evals, rank, units))
     print(text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")

@@ -89,11 +89,32 @@ def _primary(decides: str) -> str:
 
 
 def by_system(read: list[Run]) -> list[list[Run]]:
-    """Return the runs whose cards name the same system together, any other by itself."""
+    """Return the runs whose cards name the same system together, any other by itself.
+
+    Raises EvalSetError where runs of a system are not alike.
+    """
     groups: dict = {}
     for run in read:
         groups.setdefault(run.one_of or len(groups), []).append(run)
+    files.refuse([fault for first, *others in groups.values() for fault in _unlike(first, others)])
     return [*groups.values()]
+
+
+def _unlike(first: Run, others: list[Run]) -> list[str]:
+    """Return in what runs differ from the first of their system."""
+    faults = []
+    for run in others:
+        for name, of_first in _made_of(first).items():
+            if (of_run := _made_of(run)[name]) != of_first:
+                fault = f"{run.name}: one_of is {run.one_of!r} as of {first.name}, with {name} "
+                faults.append(f"{fault}{of_run} and {of_first}, wanted runs alike")
+    return faults
+
+
+def _made_of(run: Run) -> dict[str, str | int]:
+    """Return what the runs of a system have in common."""
+    results = "passages" if run.parts else "documents"
+    return {"results": results, "chunker": run.chunker or "none", "depth": run.depth or "none"}
 
 
 def _able_to_decide(row: dict) -> list[str]:
@@ -102,6 +123,19 @@ def _able_to_decide(row: dict) -> list[str]:
     return [
         d for d, measure in evidence.OF_EVIDENCE.items() if measure in known or "@" in d and known
     ]
+
+
+def decided_by(row: dict, decides: str) -> str:
+    """Return the measure that decides about a run, of evidence where nDCG@10 would miss searches.
+
+    It sees ten results, those of the first search alone where that found as many. A budget of
+    tokens holds what the reader gets; it's BUDGET, or the largest one that the lists of both fill.
+    """
+    if decides != PRIMARY or "searches" not in row:
+        return decides
+    budgets = {f"evidence-{budget}-tokens": budget for budget in evidence.BUDGETS}
+    able = [d for d in _able_to_decide(row) if budgets.get(d, math.inf) <= evidence.BUDGET]
+    return able[-1] if able else decides
 
 
 def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
@@ -131,7 +165,8 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     row["full"] = _full_answers(evals, qrels, depth, base, *alike)
     row["evidence"] = evidence.compare_evidence(evals, qrels, depth, base, *alike)
     row["unjudged"] = [] if row.get("averaged") else _unjudged(evals, qrels, base, run, names[0])
-    row |= {"searches": _further_searches(evals, qrels, group[0])} if group[0].first else {}
+    if again := [of for of in (*group, uncut) if of.first.keys() & qrels.keys()]:
+        row["searches"] = _further_searches(evals, qrels, again[0])
     if cut:
         row["warnings"].append(_cut_in_words(cut, depth, names))
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
@@ -178,7 +213,7 @@ def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
 
 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
-    """Return for how many `queries` a run searched again, and what that brings the reader.
+    """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
 
     `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
     for a run of documents.
@@ -189,7 +224,8 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
     values = (evidence.by_query(evals, quoted, of, known) for of in (alone, ranked))
     means = [fmean(row[measure] for row in of.values()) for of in values] if quoted else []
-    return {"queries": len(again), "n": len(quoted), "measure": measure, "means": means}
+    told = {"name": run.name, "queries": len(again), "n": len(quoted)}
+    return told | {"measure": measure, "means": means}
 
 
 def _full_answers(evals: EvalSet, qrels: Qrels, depth: float, *compared: Run) -> dict:
@@ -308,7 +344,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     for row in comparison["runs"]:
         told = {half: of[row["name"]] for half, of in rows.items() if row["name"] in of}
         if len(told) == len(halves):
-            decides = comparison["decides"]
+            decides = decided_by(row, comparison["decides"])
             if not all(decides in _able_to_decide(of) for of in told.values()):
                 decides = _primary(decides)  # what has no evidence is confirmed by its documents
             told = {half: _deciding(of, decides) for half, of in told.items()}
@@ -356,12 +392,18 @@ def saved_baseline(evals: EvalSet) -> Run:
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
         raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
-    results.read_current_results(evals)
-    path = evals.folder / results.RUN
+    content, path = results.read_current_results(evals), evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
     run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
-    return run._replace(parts=runs.read_run(chunk_run, evals).parts) if chunk_run.exists() else run
+    if not chunk_run.exists():
+        return run
+    if "chunks_sha256" not in content["run"]:
+        run.warnings.append(
+            f"results.json has no hash of {results.CHUNKS}, so its evidence may be "
+            f"that of other chunks: {results.ANEW.format(evals.folder)}"
+        )
+    return run._replace(parts=runs.read_run(chunk_run, evals).parts)
 
 
 def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[Run]:
@@ -388,25 +430,36 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     """
     if not path.is_file():
         raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
-    card_path = runs.unzipped(path).with_suffix(".json")
-    card = runs.read_card(card_path) if os.path.lexists(card_path) else {}
-    hashes = evals.corpus_hash(), evals.topics_hash()
-    for name, wanted in zip(runs.CARD, hashes, strict=True):
-        if card and card[name] != wanted:
-            fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
-            remedy = "make the run again, or check out the folder that it was made on"
-            remedy += f"; {command('carry')} takes labels to changed documents"
-            raise EvalSetError([f"{card_path}:1: {fault}: {remedy}"])
-    depth = card.get("depth", 0)
-    if type(depth) is not int or depth < 0:
-        fault = f"field depth is {files.short_json(depth)}, wanted a number of results"
-        raise EvalSetError([f"{card_path}:1: {fault}"])
-    nothing = card and next(files.lines(path), None) is None
-    run = Run(card_path.stem, {}, []) if nothing else runs.read_run(path, evals)
-    chunker, one_of = (str(card.get(name, "")) for name in ("chunker", "one_of"))
-    run = run._replace(depth=depth, one_of=one_of, chunker=chunker)
-    run.warnings.extend(_chunk_set_warnings(run, card_path, evals))
+    beside = runs.card_path(path)
+    has_card = bool(beside and os.path.lexists(beside))
+    card = runs.read_card(beside) if has_card else {}
+    files.refuse([f"{beside}:1: {fault}" for fault in runs.card_faults(card, evals)])
+    is_empty = has_card and next(files.lines(path), None) is None
+    run = Run(beside.stem, {}, []) if is_empty else runs.read_run(path, evals)
+    names = {name: card[name] for name in ("chunker", "one_of") if isinstance(card.get(name), str)}
+    run = run._replace(depth=card.get("depth", 0), **names)
+    if beside is None:
+        run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
+    run.warnings.extend(_chunk_set_warnings(run, beside or path, evals))
+    if has_card:
+        run.warnings.extend(_missing_hashes(run, card, path, evals))
     return run
+
+
+def _missing_hashes(run: Run, card: dict, path: Path, evals: EvalSet) -> list[str]:
+    """Return a warning where the card of a run doesn't say on what it was made."""
+    wanted = runs.hashes(evals, run.chunker if _has_chunk_ids(run) else "")
+    missing = [name for name in wanted if name not in card]
+    if not missing:
+        return []
+    told = f"the card has no {' and no '.join(missing)}, so the run may be of another set"
+    return [f"{told}: {command('card', RUN=path)} adds what is missing"]
+
+
+def _has_chunk_ids(run: Run) -> bool:
+    """Return whether a run ranks chunks by number, not only spans and documents."""
+    passages = chain.from_iterable(run.parts.values())
+    return any(":" not in name.rpartition("#")[2] for name, _ in passages)
 
 
 def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
@@ -414,8 +467,7 @@ def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
 
     Raises EvalSetError where its card names one that the folder lacks.
     """
-    passages, folder = chain.from_iterable(run.parts.values()), evals.folder / "chunks"
-    numbered = any(":" not in name.rpartition("#")[2] for name, _ in passages)
+    numbered, folder = _has_chunk_ids(run), evals.folder / "chunks"
     if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
         wanted = f"wanted the name of a set in {folder}: {known}"
@@ -455,10 +507,13 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
 def comparison_page(comparison: dict) -> str:
     """Return the comparison as Markdown in which no text of the set acts."""
     filters = {"mean": measures.mean_name, "p": stats.p_text}
-    verdict = "verdict on documents" if comparison["decides"] in evidence.OF_EVIDENCE else "verdict"
+    decide = {decided_by(row, comparison["decides"]) for row in comparison["runs"]}
+    verdict = "verdict on documents" if decide & evidence.OF_EVIDENCE.keys() else "verdict"
     page = text.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
+        decided_by=decided_by,
+        sees_ten=PRIMARY,
         of_documents=_primary(comparison["decides"]),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
@@ -492,7 +547,21 @@ def _deciding(row: dict, decides: str) -> dict:
     return pair | {field: of[field] for field in ("bounds", "verdict", "alone")}
 
 
-# The command.
+# The commands.
+
+
+def card_command(evals: EvalSet, path: Path) -> list[str]:
+    """Write the card beside a run, or what it lacks; return its path and the run's warnings.
+
+    Raises EvalSetError where the run is not of this set, as far as it can tell.
+    """
+    beside, run = runs.card_path(path), read_checked(path, evals)
+    if beside is None:
+        raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
+    facts = runs.read_card(beside) if os.path.lexists(beside) else {}
+    runs.write_card(beside, evals, facts)
+    warnings = read_checked(path, evals).warnings
+    return [f"card: {beside}", *(f"Warning ({run.name}): {words}" for words in warnings)]
 
 
 def compare_command(
@@ -510,8 +579,6 @@ def compare_command(
     compared, which ends the program with 2.
     """
     junit = more.pop("junit", None)
-    if junit and junit.is_dir():
-        raise EvalSetError([f"--junit: {junit} is a folder, wanted a file such as gate.xml"])
     no_new_failures = more.pop("no_new_failures", False)
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
@@ -548,7 +615,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
         if not row["judged@10"]:
             raise EvalSetError(f"{run.name}: {why}" for why in (UNJUDGED, *run.warnings))
     for row in comparison["runs"]:
-        row["decision"] = _deciding(row, comparison["decides"])
+        row["decision"] = _deciding(row, decided_by(row, comparison["decides"]))
     return comparison
 
 
@@ -583,32 +650,23 @@ def _not_worse(pair: dict, matters: float) -> int:
     return 1 if pair["n"] >= stats.FEWEST and pair["high"] < -matters else STRICT
 
 
-ENDED = {0: "system-out", 1: "failure", 2: "error", STRICT: "skipped"}  # what JUnit calls a status
+ENDED = {0: "system-out", 1: "failure", STRICT: "skipped"}  # what JUnit calls a status
 
 
 def as_junit(comparison: dict, statuses: list[int]) -> str:
     """Return JUnit XML with a test case for each run: failed at status 1, skipped at 3."""
     beside = f"against {comparison['base']['name']}, {comparison['evaluation_set']}"
-    cases = []
+    suite = ElementTree.Element("testsuite", name="retrieval-baseline", tests=str(len(statuses)))
+    for counter, status in (("failures", 1), ("errors", 2), ("skipped", STRICT)):
+        suite.set(counter, str(statuses.count(status)))
     for row, status in zip(comparison["runs"], statuses, strict=True):
         pair = row["decision"]
-        means = f"{comparison['decides']} {pair['base']:.3f} to {pair['run']:.3f}"
+        means = f"{decided_by(row, comparison['decides'])} {pair['base']:.3f} to {pair['run']:.3f}"
         words = f"{row['name']}: {pair['alone']}, {means}"
         if row["new_failures"]:
             words += f"; newly without results: {', '.join(row['new_failures'])}"
-        cases.append((f"{row['name']} {beside}", status, words))
-    return junit_of(cases)
-
-
-def junit_of(cases: list[tuple[str, int, str]]) -> str:
-    """Return JUnit XML of some cases: name, exit status and words of each."""
-    suite = ElementTree.Element("testsuite", name="retrieval-baseline", tests=str(len(cases)))
-    statuses = [status for _, status, _ in cases]
-    for status, counter in ((1, "failures"), (2, "errors"), (STRICT, "skipped")):
-        suite.set(counter, str(statuses.count(status)))
-    for name, status, words in cases:
         case = ElementTree.SubElement(suite, "testcase", classname="compare")
-        case.set("name", text.visible(name))
+        case.set("name", text.visible(f"{row['name']} {beside}"))
         ElementTree.SubElement(case, ENDED[status]).text = text.visible(words)
     return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 

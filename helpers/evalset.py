@@ -272,6 +272,9 @@ def read_corpus(path: Path) -> dict[str, Document]:
 def _read_settings(path: Path, problems: list[str]) -> dict:
     settings = files.json_page(path, problems) if os.path.lexists(path) else {}
     faults = files.schema("settings").faults(settings)
+    full, highest = settings.get("full_grade", 0), settings.get("highest_grade", GRADES[-1])
+    if not faults and full > highest:
+        faults.append(f"field full_grade is {full}, wanted {files.too_high(full, highest, 'it')}")
     problems += [f"{path}:1: {fault}" for fault in faults]
     return {} if faults else settings
 

@@ -98,10 +98,13 @@ def display_figure(figure: plt.Figure, words: str) -> None:
 
 
 def left_aligned(frame: pd.DataFrame) -> str:
-    """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right."""
+    """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right.
+
+    What turns the direction of reading is an escape.
+    """
     numbers = frame.select_dtypes("number").columns.get_level_values(-1)
     above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
-    head, start, body = frame._repr_html_().partition("<tbody>")
+    head, start, body = text.visible(frame._repr_html_()).partition("<tbody>")
     letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<|-?inf<|[-+.e\d]+<)", r'<\1 style="text-align: left">'
     head = re.sub(rf"<(th)>(?!(?:{above})<){letters}", left, head)
     return head + start + re.sub(rf"<(t[hd])>{letters}", left, body)

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import errno
 import gzip
 import hashlib
 import json
@@ -9,6 +10,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import unicodedata
 import zipfile
 import zlib
@@ -166,7 +168,7 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
     if not block:
         return None
     try:
-        loader = yaml.BaseLoader(block[1])  # keeps 2026-04-08, 2.0 and no as text
+        loader = _Fields(block[1])
         node = loader.get_single_node()
         if not isinstance(node, yaml.MappingNode):
             raise ValueError(f"{node.id if node else 'nothing'} is no field")
@@ -179,6 +181,17 @@ def front_matter(path: Path, text: str, problems: Problems = None) -> tuple[dict
         add_problem(problems, f"{path}:{line}: bad front matter ({reason}), {wanted}")
         fields = {}
     return fields, text[block.end() :]
+
+
+class _Fields(yaml.BaseLoader):
+    """Reads 2026-04-08, 2.0 and no as text, and no anchor: aliases of aliases grow without end."""
+
+    def compose_node(self, parent, index):
+        event = self.peek_event()
+        if anchor := getattr(event, "anchor", None):
+            problem = f"found the anchor {anchor}, wanted none"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
 
 
 # Rows held against a schema. The form of each file stands in evals/schema, as JSON Schema with the
@@ -232,11 +245,19 @@ class Schema:
         ]
         for name, value in row.items():
             if name in self.fields and not self.fits(name, value, grades):
-                faults.append(f"field {name} is {short_json(value)}, wanted {self.wanted(name)}")
+                wanted = self.wanted(name)
+                if self.fits(name, value, (value,)):
+                    wanted = too_high(value, grades[-1], "settings.json")
+                faults.append(f"field {name} is {short_json(value)}, wanted {wanted}")
             elif name not in self.fields and self.is_closed:
                 known = ", ".join(self.fields)
                 faults.append(f"field {name} is unknown, wanted one of: {known}")
         return faults
+
+
+def too_high(grade: int, highest: int, where: str) -> str:
+    """Return what is wanted of a grade above the highest one."""
+    return f'at most {highest}, unless {where} has "highest_grade": {grade}'
 
 
 def short_json(value) -> str:
@@ -289,13 +310,33 @@ def database(path: Path | str = ":memory:"):
 # Writing: whole or not at all. What is being written has a name of its own beside the file, which
 # Git ignores; a killed process may leave it behind, and nobody reads it.
 
+SYSTEM = (Path("/dev"), Path("/proc"))  # their links are no file's: /dev/stdout
+
 
 def write(path: Path, text: str) -> None:
-    """Write a whole file or nothing: a temporary file beside it, then one rename."""
+    """Write a whole file or nothing: a temporary file beside it, then one rename.
+
+    A pipe or a device is written to where it stands. Raises IsADirectoryError for a folder.
+    """
+    content = text.encode("utf-8")
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if _is_stream(path):
+        sys.stdout.flush()  # it may be the same one
+        with path.open("ab") as stream:
+            stream.write(content)
+        return
     with new_file(path) as part, part.open("xb") as file:
-        file.write(text.encode("utf-8"))
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _is_stream(path: Path) -> bool:
+    """Return whether a path is a pipe, a device or a link of the system to whatever is open."""
+    if path.is_symlink() and any(home in SYSTEM for home in path.absolute().parents):
+        return True
+    return path.exists() and not path.is_file()
 
 
 def as_lines(rows: Iterable[dict]) -> str:
@@ -311,13 +352,11 @@ def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
 @contextlib.contextmanager
 def new_file(path: Path) -> Iterator[Path]:
     """Give a path to write to; it takes the place of `path` when the block ends well."""
-    home = next(folder for folder in path.parents if folder.exists())
-    part, former = (home / f"{path.name}.{secrets.token_hex(4)}.part" for _ in range(2))
+    home = next(folder for folder in path.parents if folder.is_dir())
+    part = home / f"{path.name}.{secrets.token_hex(4)}.part"
     try:
         yield part
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            os.replace(path, former)  # no folder takes the place of a full one
         os.replace(part, path)
     except OSError as error:
         if error.errno and str(error.filename or part).startswith(str(part)):
@@ -325,12 +364,16 @@ def new_file(path: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
-    shutil.rmtree(former, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def new_folder(to: Path) -> Iterator[Path]:
-    """Give a folder to fill; it takes the place of `to` when the block ends well."""
+    """Give a folder to fill; it becomes `to` when the block ends well.
+
+    Raises OSError where `to` is neither missing nor an empty folder by then.
+    """
     with new_file(to) as part:
         part.mkdir()
         yield part
+        with contextlib.suppress(FileNotFoundError):
+            to.rmdir()  # which no full folder lets happen

@@ -26,7 +26,7 @@ def set_up(folder: Path, lock: Path = LOCK) -> int:
     """Make the environment and return the exit status; `ready` in it says that all is there."""
     uv, locked = shutil.which("uv"), lock.read_text(encoding="utf-8")
     blocks = re.split(r"\n(?=\S+==)", f"\n{locked}")[1:]  # a package may have two versions
-    if problem := wrong_python(uv):
+    if problem := wrong_python(uv) or wrong_folder(folder):
         print(problem)
         return 1
     size = f"up to {len(blocks)} packages, {'0.9' if lock == LOCK else '0.2'} GB"
@@ -62,6 +62,14 @@ def wrong_python(uv: str | None) -> str:
         package = "its venv package (Debian, Ubuntu: apt install python3-venv) or uv"
         return "" if uv else f"{sys.executable} has no ensurepip: install {package}"
     return ""
+
+
+def wrong_folder(folder: Path) -> str:
+    """Return why no environment is made in a folder, "" if one can be."""
+    if not folder.is_symlink():
+        return ""
+    leads = f"{folder} is a link to {folder.resolve()}, and a set-up deletes all that is there"
+    return f"{leads}: remove the link, then run this again"
 
 
 def install(folder: Path, uv: str | None, pins: str, name: str) -> bool:

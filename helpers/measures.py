@@ -1,14 +1,13 @@
 """Published numbers: every measure is computed by ir_measures (MacAvaney et al. 2022)."""
 
 import math
-import operator
 import sys
 from collections import defaultdict
 from collections.abc import Iterable
-from itertools import combinations_with_replacement
 from statistics import mean, median
 
 import ir_measures
+import numpy as np
 from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from . import stats
@@ -202,19 +201,43 @@ def unjudged_bounds(
     """Return the least and the largest difference in nDCG@k that grades of unjudged results allow.
 
     `base` and `run` are the doc_ids of one query, best first, `judged` its grades up to `highest`.
-    For the largest one a better grade never goes to a document that the run ranks less far above
-    the base: so few assignments are tried, each with its own ideal.
     """
-    gaps = _discount_gaps(base, run, k)
-    known = sum(judged.get(doc_id, 0) * gap for doc_id, gap in gaps.items())
-    unjudged = sorted(gap for doc_id, gap in gaps.items() if doc_id not in judged)
-    differences = []
-    for best_first in (unjudged, unjudged[::-1]):
-        for grades in combinations_with_replacement(range(highest, -1, -1), len(unjudged)):
-            total = _ideal_gain([*judged.values(), *grades], k)
-            gain = known + sum(map(operator.mul, grades, best_first))
-            differences.append(gain / total if total else 0.0)
-    return min(differences), max(differences)
+    gaps, known = _discount_gaps(base, run, k), [*judged.values()]
+    gain = sum(judged.get(doc_id, 0) * gap for doc_id, gap in gaps.items())
+    unjudged = np.array([gap for doc_id, gap in gaps.items() if doc_id not in judged])
+    least = 0 - _largest_difference(-gain, -unjudged, known, k, highest)  # no minus zero
+    return least, _largest_difference(gain, unjudged, known, k, highest)
+
+
+def _largest_difference(
+    gain: float, gaps: np.ndarray, judged: list[int], k: int, highest: int
+) -> float:
+    """Return the most that (`gain` + grades x `gaps`) / ideal gain is, over all unjudged grades.
+
+    What is to be found is how many unjudged documents reach each level (the judged grades and the
+    highest one): between levels it's a quotient of linear functions, largest at an end, and the
+    largest gaps gain most. While the quotient is above 0 each level chooses by itself, until
+    nothing grows (Dinkelbach 1967), because a lower level, which more judged documents reach, pays
+    less for one more and so never chooses fewer; up to 0 all levels choose the same number.
+    """
+    levels = sorted({0, highest, *judged})
+    widths, most = np.diff(levels), len(judged) + len(gaps)
+    gains = np.cumsum([0.0, *sorted(gaps, reverse=True)])  # by number of unjudged documents
+    discounts = [1 / math.log2(rank + 1) if rank <= k else 0.0 for rank in range(1, most + 1)]
+    reached = [sum(grade >= level for grade in judged) for level in levels[1:]]
+    ideals = np.array([np.cumsum([0.0, *discounts])[n:][: len(gains)] for n in reached])
+
+    def quotient(numbers: np.ndarray) -> float:
+        ideal = widths @ ideals[range(len(widths)), numbers]
+        return float((gain + widths @ gains[numbers]) / ideal) if ideal else 0.0
+
+    best = max(quotient(np.full(len(widths), number)) for number in range(len(gains)))
+    while best > 0:
+        better = quotient(np.argmax(gains - best * ideals, axis=1))  # of each level
+        if better <= best:
+            break
+        best = better
+    return best
 
 
 def weights_of_labels(

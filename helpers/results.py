@@ -14,6 +14,7 @@ from .installation import command
 from .measures import Values
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
+CHUNKS = f"chunks/{runs.BASELINE['chunker']}.jsonl"
 ANEW = f"{command('report', EVALS='{}')} measures the baseline anew"
 
 
@@ -55,6 +56,8 @@ def _inputs(evals: EvalSet) -> dict:
     """Return what was measured: corpus, queries, the baseline's run and how it was made."""
     made = runs.read_card((evals.folder / RUN).with_suffix(".json"), *runs.BASELINE, "tokenizer")
     method = {name: made[name] for name in runs.BASELINE}
+    chunk_file = evals.folder / CHUNKS
+    chunks = {"chunks_sha256": files.file_hash(chunk_file)} if chunk_file.is_file() else {}
     return {
         "corpus": {
             "name": evals.name,
@@ -69,7 +72,7 @@ def _inputs(evals: EvalSet) -> dict:
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
-        "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)},
+        "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)} | chunks,
         "method": {**method, "words": text.TOKENIZER_WORDS[made["tokenizer"]]},
     }
 
@@ -191,13 +194,16 @@ def read_results(folder: Path) -> dict:
 
 def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
     """Return what is not as it was measured; `content` comes from `read_results`."""
-    run = evals.folder / RUN
-    is_same = {
-        "another corpus": content["corpus"]["sha256"] == evals.corpus_hash(),
-        "other queries and labels": content["queries"]["sha256"] == evals.queries_hash(),
-        f"another {RUN}": run.is_file() and content["run"]["sha256"] == files.file_hash(run),
-    }
-    return [what for what, same in is_same.items() if not same]
+    changed, of_run = [], content["run"]
+    if content["corpus"]["sha256"] != evals.corpus_hash():
+        changed.append("another corpus")
+    if content["queries"]["sha256"] != evals.queries_hash():
+        changed.append("other queries and labels")
+    for name, sha256 in ((RUN, of_run["sha256"]), (CHUNKS, of_run.get("chunks_sha256"))):
+        path = evals.folder / name
+        if sha256 and not (path.is_file() and files.file_hash(path) == sha256):
+            changed.append(f"another {name}")
+    return changed
 
 
 def read_current_results(evals: EvalSet) -> dict:

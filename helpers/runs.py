@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from . import evalset, files
 from .evalset import EvalSet, EvalSetError
+from .installation import command
 from .text import how_many
 
 # The baseline of the week. Sessions B and C and the write-up read it here and nowhere else.
@@ -31,12 +32,17 @@ BASELINE = {
 LARGE = 4_000  # chunks above which rank_bm25 takes long and LARGE_ENGINE ranks instead
 LARGE_ENGINE = "helpers.sparse.bm25"
 DECIMALS = 10  # scores that agree to this many decimals are a tie, and ties go by id
-CARD = ("corpus_sha256", "topics_sha256")  # what every card holds
+SMALL_SCORE = 1e-3  # a run without a larger one is scaled before its scores are rounded
+LARGE_SCORE = 1e38  # 32-bit floats, in which some TREC tools keep scores, end at 3.4e38
 JSON_LINE = '{"query_id": ..., "results": [[id, score], ...]}'
 SPAN = '{"doc_id": ..., "start": ..., "end": ..., "score": ...}'
 ENDING = re.compile(r"\.[A-Za-z]\w{0,7}(?=[/:]|$)")  # of a file in a path; a method may follow
 OWN = "queries that are themselves documents: each is left out of its own results, as BEIR does"
 OTHERS = "was it made on another corpus?"
+REMEDY = (
+    "make the run again, with its card, or check out the folder that it was made on; "
+    f"{command('carry')} takes labels to changed documents"
+)
 Ranking = list[tuple[str, float]]  # (id, score), best first
 Rankings = dict[str, Ranking]  # by query
 
@@ -83,7 +89,7 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     """
     apart: Ranking = []
     for ranked_id, score in ranking:
-        ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else score
+        ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else LARGE_SCORE
         apart.append((ranked_id, min(score, ceiling)))
     return apart
 
@@ -141,20 +147,45 @@ def read_rankings(path: Path) -> Rankings:
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
 
 
+def card_path(path: Path) -> Path | None:
+    """Return where the card of a run stands; None where the run itself is named so (run.json)."""
+    card = unzipped(path).with_suffix(".json")
+    return None if card == unzipped(path) else card
+
+
+def hashes(evals: EvalSet, chunker: object) -> dict[str, str]:
+    """Return the hashes that a card holds: of documents, queries and the chunk set it names."""
+    made = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
+    chunk_set = evals.folder / "chunks" / f"{chunker}.jsonl"
+    return made | ({"chunks_sha256": files.file_hash(chunk_set)} if chunk_set.is_file() else {})
+
+
 def write_card(path: Path, evals: EvalSet, facts: dict) -> None:
-    """Write the facts about a run, with the hashes of its documents and queries."""
-    hashes = dict(zip(CARD, (evals.corpus_hash(), evals.topics_hash()), strict=True))
-    files.write(path, json.dumps(facts | hashes, indent=1, ensure_ascii=False) + "\n")
+    """Write the facts about a run, with those of its `hashes` that they lack."""
+    card = facts | hashes(evals, facts.get("chunker")) | facts
+    files.write(path, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_card(path: Path, *more: str) -> dict:
-    """Return a card. Raises EvalSetError where it is missing or lacks a hash or one of `more`."""
-    card, wanted = files.json_page(path), (*CARD, *more)
+def read_card(path: Path, *wanted: str) -> dict:
+    """Return a card. Raises EvalSetError where it is missing or lacks one of `wanted`."""
+    card = files.json_page(path)
     missing = [name for name in wanted if name not in card]
     if missing:
         lacks = f"field {missing[0]} is missing, wanted {', '.join(wanted)}"
         raise EvalSetError([f"{path}:1: {lacks}"])
     return card
+
+
+def card_faults(card: dict, evals: EvalSet) -> list[str]:
+    """Return what a card says that is not so of a set, or is no value of its field."""
+    depth, faults = card.get("depth", 0), []
+    if type(depth) is not int or depth < 0:
+        faults.append(f"field depth is {files.short_json(depth)}, wanted a number of results")
+    for name, wanted in hashes(evals, card.get("chunker")).items():
+        if card.get(name, wanted) != wanted:
+            fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
+            faults.append(f"{fault}: {REMEDY}")
+    return faults
 
 
 # Runs of any engine. Nothing is known about them, so everything is checked.
@@ -177,6 +208,7 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     elif scores and problems and not any(scores.values()):
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     files.refuse(problems)
+    scores = _large_enough(scores)
     searches = defaultdict(list)
     for query_id, number in sorted(scores, key=lambda search: search[1]):
         searches[query_id].append(scores[query_id, number])
@@ -193,6 +225,21 @@ def read_run(path: Path, evals: EvalSet) -> Run:
 def unzipped(path: Path) -> Path:
     """Return the name of a run without .gz: its form goes by it, and its card has its stem."""
     return path.with_suffix("") if path.suffix == ".gz" else path
+
+
+def _large_enough(scores: dict[tuple, dict[str, float]]) -> dict[tuple, dict[str, float]]:
+    """Return the scores of a run by search, all times one power of two where all are small.
+
+    That's exact, the largest is then from 1 to 2, and no order is lost when scores are rounded.
+    """
+    largest = max((abs(score) for found in scores.values() for score in found.values()), default=0)
+    if largest >= SMALL_SCORE:
+        return scores
+    _, exponent = math.frexp(largest)
+    scaled = {}
+    for search, found in scores.items():
+        scaled[search] = {name: math.ldexp(score, 1 - exponent) for name, score in found.items()}
+    return scaled
 
 
 def _one_after_another(searches: list[dict[str, float]]) -> Ranking:
@@ -212,7 +259,8 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
     for place, query_id, results in _lines(path, problems):
         need, _, number = query_id.rpartition("#")
-        is_further = not queries.get(query_id) and number.isdecimal() and int(number) > 1
+        is_number = re.fullmatch(r"\d{1,9}", number)  # int() takes no 5,000 digits
+        is_further = is_number and int(number) > 1 and not queries.get(query_id)
         search = (queries.get(need), int(number)) if is_further else (queries.get(query_id), 1)
         if not search[0]:
             unknown[query_id] = None
@@ -231,7 +279,7 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
 
 def _lines(path: Path, problems: files.Problems = None) -> Iterator[tuple[str, str, Ranking]]:
     """Yield (file:line, query id, results) of each line; what is wrong goes into `problems`."""
-    parse = _json_line if unzipped(path).suffix == ".jsonl" else _trec_line
+    parse = _json_line if unzipped(path).suffix in (".jsonl", ".json") else _trec_line
     for place, line in files.lines(path, problems):
         try:
             query_id, results = parse(line)
@@ -310,6 +358,9 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
         raise ValueError(fault)
     if ":" in part:
         start, _, end = part.partition(":")
+        if "." in part:
+            wanted = "wanted whole numbers of characters, such as 0 to 812"
+            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
         length = len(evals.documents[doc_id].retrieval_text)
         if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
             wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
@@ -360,8 +411,11 @@ def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[boo
     tops = [[round(s, DECIMALS) for _, s in ranking[:11]] for ranking in rankings.values()]
     tied = sum(len(set(top)) < len(top) for top in tops)
     whole = of_passages.count(False) if any(of_passages) else 0
+    later = {query_id: None for query_id, _ in scores if (query_id, 1) not in scores}
     told = (
         (unknown, f"{how_many(len(unknown), 'unknown query id')} left out: {first_names(unknown)}"),
+        (later, f"results of later searches (q1#2) but not of the first (q1) for "
+         f"{how_many(len(later), 'query')}: {first_names(later)}"),
         (others, f"results of {how_many(others, 'query')} don't stand in the order of their scores,"
          " which decides, the highest first: negate distances, give a new order new scores"),
         (tied, f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their "

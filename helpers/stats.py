@@ -298,13 +298,13 @@ def verdicts(pairs: Sequence[dict], matters: float = MATTERS) -> list[dict]:
         paired = Paired(*(pair[field] for field in Paired._fields))
         word, reason = verdict(paired, p, pair["bounds"], matters)
         alone, _ = verdict(paired, paired.p, pair["bounds"], matters)
-        told.append({"p_holm": p, "verdict": word, "reason": reason, "alone": alone})
+        told.append({"p_holm": p, "verdict": word, "reason": text.Markup(reason), "alone": alone})
     return told
 
 
-def p_text(p: float) -> str:
+def p_text(p: float) -> text.Markup:
     """Return p with four decimals, below .001 as "<.001"."""
-    return "<.001" if p < 0.001 else f"{p:.4f}"
+    return text.Markup("<.001") if p < 0.001 else text.number(p, ".4f")
 
 
 # Two readings, two groups.

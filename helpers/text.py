@@ -263,7 +263,8 @@ def template(path: Path, **filters: Callable):
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"number": number, "interval": interval, "many": how_many} | filters
+    environment.filters |= {"number": number, "interval": interval, "many": how_many}
+    environment.filters |= {"measure_name": measure_name} | filters
     return environment.get_template(path.name)
 
 
@@ -275,6 +276,11 @@ def number(value: float | None, form: str = ".3f") -> Markup:
 def interval(ends: tuple[float | None, float | None], form: str = ".3f") -> Markup:
     """Return both ends of an interval, "" where there is none."""
     return Markup("") if None in ends else number(ends[0], form) + " to " + number(ends[1], form)
+
+
+def measure_name(name: str) -> Markup:
+    """Return the name of a measure as it is written, full hit@5; any other text is inert."""
+    return Markup(name) if re.fullmatch(r"[A-Za-z][A-Za-z -]*@\d+", name) else inert(name)
 
 
 def paragraphs(page: str) -> Markup:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -35,7 +36,7 @@ CELL_TIMEOUT = 600  # seconds; a dead kernel would otherwise wait for half an ho
 
 def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     """Run the sessions and the write-up on a set, render the page, print the summary."""
-    executed = run_all(evals.folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS)
+    executed = dict(run_each(evals.folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS))
     page = evals.folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
     print("\n" + text.plain(report.summary(results.read_results(evals.folder))))
@@ -46,18 +47,37 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     return 0
 
 
-def refresh_command(evals: evalset.EvalSet) -> int:
-    """Execute the notebooks in place and update the generated blocks.
+def refresh_command(evals: evalset.EvalSet, only: str = "") -> int:
+    """Execute the notebooks in place, then update the generated blocks; `only` names some.
 
-    Raises EvalSetError for another set than the workbook's own.
+    What succeeds is kept, whatever comes later. Raises EvalSetError for another set than the
+    workbook's own and for an unknown name.
     """
     folder = own_folder(evals, "refresh")
-    for path, notebook in run_all(folder, [*NOTEBOOKS, *FURTHER]).items():
+    for path, notebook in run_each(folder, named_notebooks(only)):
         files.write(path, nbformat.writes(notebook) + "\n")
     for path, page in fresh_pages(folder).items():
         files.write(path, page)
     print("\ngit diff shows what changed; each value in evals/results.json needs a reason")
     return 0
+
+
+def named_notebooks(only: str) -> list[Path]:
+    """Return the notebooks whose stems, or clear beginnings of them, `only` names; all for "".
+
+    Raises EvalSetError for what names none, or more than one.
+    """
+    paths, problems = {path.stem: path for path in [*NOTEBOOKS, *FURTHER]}, []
+    chosen = set() if only.split() else {*paths}
+    for name in only.split():
+        fitting = [name] if name in paths else [stem for stem in paths if stem.startswith(name)]
+        chosen.update(fitting)
+        if len(fitting) != 1:
+            named = text.how_many(len(fitting), "notebook")
+            wanted = f"wanted one of {', '.join(paths)}, or how it begins"
+            problems.append(f"--only: {name} names {named}, {wanted}")
+    files.refuse(problems)
+    return [path for stem, path in paths.items() if stem in chosen]
 
 
 def own_folder(evals: evalset.EvalSet, command: str) -> Path:
@@ -71,15 +91,14 @@ def own_folder(evals: evalset.EvalSet, command: str) -> Path:
 # Executing.
 
 
-def run_all(folder: Path, paths: list[Path]) -> dict[Path, nbformat.NotebookNode]:
-    """Execute notebooks on `folder` and return them; the screen shows names and seconds."""
-    executed = {}
+def run_each(folder: Path, paths: list[Path]) -> Iterator[tuple[Path, nbformat.NotebookNode]]:
+    """Yield (path, notebook executed on `folder`); the screen shows names and seconds."""
     for number, path in enumerate(paths, 1):
         print(f"[{number}/{len(paths)}] {path.stem}", flush=True)
         began = time.monotonic()
-        executed[path] = execute(path, folder)
+        notebook = execute(path, folder)
         print(f"      {time.monotonic() - began:.0f} s", flush=True)
-    return executed
+        yield path, notebook
 
 
 def execute(path: Path, folder: Path) -> nbformat.NotebookNode:

@@ -32,12 +32,14 @@ def write_prompts(evals: evalset.EvalSet, pairs: Iterable[Pair], path: Path) -> 
 def read_answers(path: Path, grades: tuple[int, ...], problems: list[str]) -> list[dict]:
     """Return the rows for judge.jsonl that a file of answers gives; `problems` names the others.
 
-    The answer of a line stands there as it came: a JSON object, a grade of `grades`, no prose.
+    The answer of a line stands there as it came: a JSON object, a grade of `grades`, no prose. Only
+    grade and evidence are read of it.
     """
     rows = []
     for place, row in files.rows(path, problems):
         try:
-            row |= files.json_object(str(row.pop("answer", "")), ALONE)
+            answer = files.json_object(str(row.pop("answer", "")), ALONE)
+            row |= {name: answer[name] for name in ("relevance", "evidence") if name in answer}
             faults = files.schema("judge").faults(row, grades)
         except ValueError as error:
             faults = [f"answer: {error}"]

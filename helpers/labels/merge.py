@@ -138,18 +138,10 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     """
     if not folder.is_dir():
         raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
-    problems: list[str] = []
+    _rows_to_drop(folder, query_id)  # what is refused leaves no lock
     with lock_log(folder / LOG):
-        rows = {
-            name: [row for _, row in files.rows(folder / name, problems)]
-            for name in (DROPPED, *NAMING)
-            if os.path.lexists(folder / name)
-        }
+        rows, own = _rows_to_drop(folder, query_id)
         dropped = rows.pop(DROPPED, [])
-        own = [(name, row) for name in rows for row in rows[name] if _query_of(row) == query_id]
-        if not own and not problems:
-            problems.append(f"{folder}: no file has a row of the query {query_id}, wanted its id")
-        files.refuse(problems)
         moved = [{"file": name, **row} for name, row in own]
         dropped += [row for row in moved if row not in dropped]  # a killed run may have begun
         files.write_jsonl(folder / DROPPED, dropped)
@@ -157,6 +149,22 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
         for name in counts:
             files.write_jsonl(folder / name, (r for r in rows[name] if _query_of(r) != query_id))
     return [f"{name}: {how_many(counts[name], 'row')} moved to {DROPPED}" for name in counts]
+
+
+def _rows_to_drop(folder: Path, query_id: str) -> tuple[dict[str, list[dict]], list[tuple]]:
+    """Return {file: its rows} and (file, row) of those of a query. Raises EvalSetError."""
+    problems: list[str] = []
+    rows = {
+        name: [row for _, row in files.rows(folder / name, problems)]
+        for name in (DROPPED, *NAMING)
+        if os.path.lexists(folder / name)
+    }
+    named = [(name, row) for name in NAMING for row in rows.get(name, [])]
+    own = [(name, row) for name, row in named if _query_of(row) == query_id]
+    if not own and not problems:
+        problems.append(f"{folder}: no file has a row of the query {query_id}, wanted its id")
+    files.refuse(problems)
+    return rows, own
 
 
 def _query_of(row: dict) -> object:

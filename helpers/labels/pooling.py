@@ -1,6 +1,7 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
+from pathlib import Path
 
 import numpy as np
 import snowballstemmer
@@ -9,7 +10,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from .. import evalset, runs, sparse, stats
+from .. import baseline, evalset, files, runs, sparse, stats
 
 STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
@@ -24,18 +25,43 @@ Run = dict[str, runs.Ranking]  # by query_id
 def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
     """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
-    Four are built here; the saved runs of session B and of other systems are pooled with them.
+    Four and the baseline are built here; the saved runs of session B, a current baseline among
+    them, and those of other systems are pooled with them.
     """
     if not evals.all_queries:
         return {}
     texts = [document.retrieval_text for document in evals.documents.values()]
     built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
     pooled = {rank.__name__.replace("_", "-"): rank(evals, texts, depth) for rank in built}
+    own = evals.folder / "runs" / f"{baseline.NAME}.trec"
+    own_is_current = _is_current(evals, own)
+    if not own_is_current:
+        pooled[baseline.NAME] = baseline_run(evals, depth)
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
-            run = runs.read_rankings(path)
-            pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
+            if path != own or own_is_current:
+                run = runs.read_rankings(path)
+                pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
     return pooled
+
+
+def _is_current(evals: evalset.EvalSet, path: Path) -> bool:
+    """Return whether a saved run is of today's documents, queries and words, by its card."""
+    card = files.json_page(path.with_suffix(".json"), problems=[])
+    wanted = {
+        "corpus_sha256": evals.corpus_hash(),
+        "topics_sha256": evals.topics_hash(),
+        "tokenizer": evals.tokenizer,
+    }
+    return path.exists() and all(card.get(name) == value for name, value in wanted.items())
+
+
+def baseline_run(evals: evalset.EvalSet, depth: int) -> Run:
+    """Return the run of the baseline: BM25 over windows, each document by its best one."""
+    rank = baseline.ranker(evals, baseline.cut(evals))
+    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.all_queries.items()}
+    whole = runs.without_own(evals, found)
+    return {query_id: ranking[:depth] for query_id, ranking in whole.items()}
 
 
 def stems(words: list[str]) -> list[str]:

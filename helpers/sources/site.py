@@ -43,6 +43,8 @@ def write_site(folder: Path = SITE) -> Path:
         words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
         subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
         shutil.copytree(built, part, dirs_exist_ok=True)
+        if folder.is_dir():
+            shutil.rmtree(folder)  # the former pages
     return folder / "index.html"
 
 

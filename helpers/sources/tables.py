@@ -5,6 +5,8 @@ import glob
 import io
 import re
 import zipfile
+from collections import Counter
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
@@ -144,6 +146,8 @@ def _csv_rows(path: Path, task: Task) -> Rows:
     csv.field_size_limit(2**31 - 1)  # a cell may hold a whole document
     reader = csv.DictReader(io.StringIO(files.page(path, task.problems) or ""), strict=True)
     try:
+        if _has_doubles(f"{path}:1", reader.fieldnames or [], task):
+            return
         for row in reader:
             place = f"{path}:{reader.line_num}"
             if None in row or None in row.values():
@@ -167,6 +171,8 @@ def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
         if ids & {*head}:
+            if _has_doubles(place, head, task):
+                return
             forms, wanted = {len(head): head}, f"{len(head)} cells as in the first line"
             continue
         cells = line.split(between, max(forms) - 1)
@@ -175,6 +181,13 @@ def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
             yield place, dict(zip(forms[len(cells)], values, strict=True))
         else:
             task.problems.append(f"{place}: found {line[:40]!r}, wanted {wanted}")
+
+
+def _has_doubles(place: str, names: Iterable[str], task: Task) -> bool:
+    """Return whether two columns have one name, which is then a problem; some may have none."""
+    doubles = [name for name, often in Counter(names).items() if name and often > 1]
+    task.problems += [f"{place}: column {name} stands twice, wanted once" for name in doubles]
+    return bool(doubles)
 
 
 def _unquote(cell: str) -> str:

@@ -158,7 +158,7 @@ def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str,
         try:
             yield from _python(path, text, doc_id, task)
             return
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: too deep
             task.changed["Python files that do not parse, taken whole"] += 1
     yield _row(path, doc_id, path.relative_to(task.options.path).as_posix(), text)
 

@@ -4,6 +4,7 @@ import errno
 import importlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_a_command_reads_its_folder_once(folder, monkeypatch, called):
 @WITH_MAKE
 def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
     monkeypatch.delenv("EVALS", raising=False)  # make check sets it
-    for name in ("export", "import", "carry", "new", "drop", "compare", "sql"):
+    for name in ("export", "import", "carry", "new", "drop", "compare", "card", "sql"):
         ready = ["make", name, "--assume-old=.venv/ready"]
         if name == "carry":  # it takes no set unasked
             ready += ["FROM=text:no/such", "TO=no/such"]
@@ -92,10 +93,12 @@ SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)
     *(([name], SET) for name in ("report", "check", "refresh", "freeze", "plan", "baseline")),
     (["report", "--full"], SET | {"full": True}),
+    (["refresh", "--only", "a b"], SET | {"only": "a b"}),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
+    (["card", "a.trec"], SET | {"path": RUN}),
     (["site"], ()),
     (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
      {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
@@ -213,7 +216,8 @@ BROKEN = [  # (a file of the set, a text of it, what stands in its place, what i
     ("judgments.jsonl", '"disk-full"', '"disk\\u200b-full"', "judgments.jsonl:1: field doc_id is "),
     ("corpus/disk-full.md", "title: ", "title: [", "disk-full.md:3: bad front matter ("),
 ]
-READING = "audit,plan,freeze,baseline,report,check,compare a.trec,export --to out,sql --to out"
+READING = "audit,plan,freeze,baseline,report,check,compare a.trec,card a.trec,"
+READING += "export --to out,sql --to out"
 
 
 def test_a_broken_set_is_refused_by_each_command_that_reads_it_and_stays(folder, called, capsys):
@@ -274,6 +278,21 @@ def test_what_ends_a_command_is_told(monkeypatch, called, capsys, words, status)
         assert len(shown.splitlines()) == len(message.splitlines())
     stub(monkeypatch, evalset, "load", KeyboardInterrupt())
     assert called(*words) == 130 and capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_a_missing_package_is_an_error_of_junit_too(tmp_path):
+    path = tmp_path / "gate.xml"
+    done = run("compare", "x.trec", "--junit", str(path), python=(sys.executable, "-S"))
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
+    assert "<error>the package " in path.read_text() and " is missing in " in path.read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="ends the process there")
+def test_what_is_half_done_is_cleared_where_a_command_is_told_to_end(tmp_path, monkeypatch, called):
+    former = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(evalset, "load", lambda path: os.kill(os.getpid(), signal.SIGTERM))
+    assert called("new", "--to", tmp_path / "new") == 130 and not [*tmp_path.iterdir()]
+    signal.signal(signal.SIGTERM, former)
 
 
 def test_a_mistake_of_ours_comes_with_its_traceback(monkeypatch, called, capsys):

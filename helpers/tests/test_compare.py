@@ -6,13 +6,14 @@ import math
 import re
 import sys
 from functools import partial
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import compare, evalset, evidence, files, measures, runs, stats
+from helpers import baseline, compare, evalset, evidence, files, measures, runs, stats
 from helpers.text import token_ids
 
 
@@ -110,7 +111,11 @@ def typed(monkeypatch, capsys):
 
     def typed(*words):
         monkeypatch.setattr(sys, "argv", [*map(str, ["helpers", "compare", "--evals", *words])])
-        return commands.main(), capsys.readouterr()
+        try:
+            done = commands.main()
+        except SystemExit as ended:  # by argparse
+            done = ended.code
+        return done, capsys.readouterr()
 
     return typed
 
@@ -196,23 +201,43 @@ def test_what_cannot_be_compared_is_told_and_leaves_no_report(many, status):
     assert not (many / "comparisons").exists()
 
 
-def test_what_cannot_be_compared_is_an_error_of_junit_and_a_folder_is_no_file(many, status):
-    xml, broken = many / "gate.xml", many / "mine.trec"
+def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
+    xml, broken, worse = many / "gate.xml", many / "mine.trec", many / "worse.trec"
     broken.write_text("q1 Q0 x2 2 1 t\n")
-    (many / "kept").mkdir()
-    (many / "kept" / "a.txt").write_text("a")
-    done, printed = status(many / "worse.trec", "--junit", many / "kept")
-    assert done == 2 and "kept is a folder, wanted a file" in printed.err and not printed.out
-    assert (many / "kept" / "a.txt").exists() and not (many / "comparisons").exists()
-    for break_set in (False, True):  # a fault of the run, then one of the set
-        if break_set:
-            (many / "retrieval_queries.jsonl").write_text("{}\n")
-        done, printed = status(broken, "--junit", xml)
+    faults = [  # what is typed, what the file says
+        ((broken,), "document x2 is not in the corpus"),
+        ((worse, "--gate", "\u202enope"), r"invalid choice: '\u202enope'"),
+        ((worse, "--strictly"), "unrecognized arguments: --strictly"),
+        ((worse, "--decides", "\x1b<&é"), r'field decides is "\u001b<&é"'),
+        ((many / "no\x1b",), r"no\x1b:1: cannot be read"),
+        ((worse, "--evals", broken), "corpus.jsonl:1: no documents found"),
+    ]
+    for words, told in faults:
+        xml.write_text("<testsuite/>")  # of another day
+        assert status(*words, "--junit", xml)[0] == 2
         suite = ElementTree.fromstring(xml.read_text())
-        assert (done, suite.attrib["errors"]) == (2, "1")
-        assert suite[0][0].tag == "error" and suite[0][0].text in printed.err
-        assert ("retrieval_queries" in suite[0][0].text) == break_set
-        xml.unlink()
+        assert [suite.get(n) for n in ("tests", "failures", "errors", "skipped")] == [*"1010"]
+        assert suite[0][0].tag == "error" and told in suite[0][0].text, words
+    former = broken.read_bytes()
+    done, printed = status("--junit", broken)  # the run that was meant
+    assert done == 2 and "are required: runs" in printed.err and broken.read_bytes() == former
+
+
+def test_a_folder_is_no_file_of_junit_and_that_is_told_before_the_set_is_read(many, status):
+    kept = many / "kept" / "a.txt"
+    files.write(kept, "a")
+    (many / "retrieval_queries.jsonl").write_text("{}\n")
+    for folder in (many / "kept", ".", ""):
+        done, printed = status(many / "worse.trec", "--junit", folder)
+        told = f"--junit: {Path(folder)} is a folder, wanted a file such as gate.xml"
+        assert done == 2 and told in printed.err and not printed.out
+        assert kept.read_text() == "a"
+
+
+def test_a_file_of_junit_that_cannot_be_written_is_told_once(many, status):
+    done, printed = status(many / "worse.trec", "--junit", many / "worse.trec" / "gate.xml")
+    assert done == 2 and printed.err.startswith(f"cannot compare: {many / 'worse.trec'}: ")
+    assert len(printed.err.splitlines()) == 1
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
@@ -320,7 +345,6 @@ def test_a_run_is_refused_by_what_its_card_says(many):
         (hashes | {"corpus_sha256": "0" * 64}, "corpus_sha256 is 000000000000, wanted"),
         (hashes | {"depth": "all"}, 'field depth is "all", wanted a number of results'),
         (hashes | {"topics_sha256": 7}, f"topics_sha256 is 7, wanted {evals.topics_hash()[:12]} "),
-        ({}, "field corpus_sha256 is missing"),
     ):
         card.write_text(json.dumps(content))
         with pytest.raises(evalset.EvalSetError) as caught:
@@ -328,6 +352,89 @@ def test_a_run_is_refused_by_what_its_card_says(many):
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
     assert compare.read_checked(run, evals)[4:6] == ("mine", 7)
+    assert compare.read_checked(run, evals).warnings == []
+
+
+def test_chunks_that_were_cut_anew_are_refused_and_older_results_told(quoted, status_of_baseline):
+    folder, path = quoted[0], quoted[0] / "chunks" / "fixed.jsonl"
+    done, printed = status_of_baseline()
+    assert done == 0 and "Warning (baseline)" not in printed.out
+    content, cut = json.loads((folder / "results.json").read_text()), path.read_text()
+    rows = [row for _, row in files.rows(path)]
+    write_rows(path, *(row | {"end": row["end"] // 2} for row in rows))
+    done, printed = status_of_baseline()
+    assert done == 2 and "results.json: made on another chunks/fixed.jsonl: " in printed.err
+    path.write_text(cut)
+    content["run"].pop("chunks_sha256")
+    (folder / "results.json").write_text(json.dumps(content))
+    done, printed = status_of_baseline()
+    assert done == 0 and "results.json has no hash of chunks/fixed.jsonl, so its" in printed.out
+
+
+LACKS = "the card has no corpus_sha256 and no topics_sha256, so the run may be of another set: "
+CARDS = [  # a card, the fields of Run that it gives, whether it is told to lack hashes
+    ({"depth": 50}, {"depth": 50}, True),
+    ({"one_of": "agent"}, {"one_of": "agent"}, True),
+    ({"one_of": None, "chunker": None}, {"one_of": "", "chunker": ""}, True),
+    ({"one_of": 7}, {"one_of": ""}, True),
+    ({}, {"depth": 0}, True),
+    (None, {"depth": 0}, False),
+]
+
+
+@pytest.mark.parametrize(("content", "fields", "told"), CARDS)
+def test_a_card_may_hold_a_single_fact_and_the_command_adds_hashes(
+    many, monkeypatch, capsys, content, fields, told
+):
+    evals, run, card = evalset.load(many), many / "worse.trec", many / "worse.json"
+    if content is not None:
+        card.write_text(json.dumps(content))
+    read = compare.read_checked(run, evals)
+    assert fields.items() <= read._asdict().items()
+    words = [f"{LACKS}make card RUN={run} adds what is missing"] * told
+    assert read.warnings == words
+    monkeypatch.setattr(sys, "argv", ["helpers", "card", str(run), "--evals", str(many)])
+    assert commands.main() == 0 and capsys.readouterr().out == f"card: {card}\n"
+    hashes = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
+    assert json.loads(card.read_text()) == (content or {}) | hashes
+    written = card.read_bytes()
+    assert commands.main() == 0 and card.read_bytes() == written
+    card.write_text(json.dumps(hashes | {"corpus_sha256": "0" * 64}))
+    assert commands.main() == 1 and "wanted" in capsys.readouterr().err
+    assert json.loads(card.read_text())["corpus_sha256"] == "0" * 64
+
+
+def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
+    rows = runs.read_rankings(many / "worse.trec").items()
+    write_rows(many / "run.json", *({"query_id": q, "results": found} for q, found in rows))
+    done, printed = status(many / "run.json")
+    assert done == 1 and "## run: worse" in printed.out
+    assert "Warning (run): run.json is named as a card, so it has none" in printed.out
+    page = (many / "run.json").read_bytes()
+    monkeypatch.setattr(sys, "argv", ["h", "card", str(many / "run.json"), "--evals", str(many)])
+    assert commands.main() == 1 and "wanted the name run.jsonl" in capsys.readouterr().err
+    assert (many / "run.json").read_bytes() == page
+
+
+UNLIKE = [  # the second run of a system, and what is said
+    ({"depth": 50}, "b: one_of is 'agent' as of a, with depth 50 and none, wanted runs alike"),
+    ({"chunker": "fixed"}, "with chunker fixed and none"),
+    ({"parts": {"q0": [("d000#0:9", 1.0)]}}, "with results passages and documents"),
+]
+
+
+@pytest.mark.parametrize(("differs", "said"), UNLIKE)
+def test_runs_of_one_system_must_be_alike(differs, said):
+    first, second = (runs.Run(name, {"q0": []}, [], one_of="agent") for name in "ab")
+    with pytest.raises(evalset.EvalSetError, match=said):
+        compare.by_system([first, second._replace(**differs)])
+
+
+@pytest.fixture
+def status_of_baseline(quoted, typed):
+    """Measure the baseline of a set with quotes; return what compares its run of chunks with it."""
+    baseline.baseline_command(evalset.load(quoted[0]))
+    return partial(typed, quoted[0], quoted[0] / "runs" / "fixed.jsonl")
 
 
 def divide(folder, n_test, answers=()):
@@ -683,7 +790,7 @@ def test_the_page_says_what_a_further_search_brings(quoted):
         for path in (write("base", 90, 150, 10), folder / "agent.jsonl")
     )
     page = compare.comparison_page(compare.compare(evals, base, [agent]))
-    assert "For 8 queries it searched more than once. Whatever it found was read, so" in page
+    assert "For 8 queries agent searched more than once. Whatever it found was read, so" in page
     told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
     assert told in page
     decided = compare.compare(evals._replace(decides="evidence-nDCG@10"), base, [agent])
@@ -696,8 +803,51 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
     documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
     (row,) = compare.compare(evals, documents, [documents])["runs"]
-    assert row["searches"] == {"queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
-    assert "searches" not in compare.compare(evals, agent, [base])["runs"][0]
+    told = {"name": "agent", "queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
+    assert row["searches"] == told
+    aside = agent._replace(first={"z": 1})  # asked again for what is not measured
+    assert "searches" not in compare.compare(evals, aside, [base])["runs"][0]
+
+
+BUDGET = "stand behind those of the first, and nDCG@10 sees ten of them, so evidence-2000-tokens"
+TEN = "sees ten of them, but it decides: both would have to rank passages, enough for a budget of"
+AGAIN = [  # base, run, `decides`, what decides about the run, its verdict, what the page says
+    ("once", "again", "nDCG@10", "evidence-2000-tokens", stats.WORSE, BUDGET),
+    ("again", "once", "nDCG@10", "evidence-2000-tokens", stats.BETTER, BUDGET),
+    ("short", "again", "nDCG@10", "nDCG@10", stats.TOO_FEW, TEN),
+    ("documents", "again", "nDCG@10", "nDCG@10", stats.SAME_RUN, TEN),
+    ("once", "again", "recall@10", "recall@10", stats.TOO_FEW, ""),
+    ("once", "again", "evidence-hit@5", "evidence-hit@5", stats.WORSE, ""),
+    ("once", "twin", "nDCG@10", "nDCG@10", stats.SAME_RUN, ""),
+]
+
+
+def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(quoted):
+    folder, write = quoted
+    evals = evalset.load(folder)
+    run = compare.read_checked(write("once", 90, 150, 60), evals)
+    once = run._replace(parts={q: of[: 50 + n % 7] for n, (q, of) in enumerate(run.parts.items())})
+    lost = {q: of[1:] for q, of in run.parts.items()}  # the evidence, not its document
+    again = run._replace(name="again", parts=lost, first=dict.fromkeys(lost, 30))
+    systems = {"once": once, "again": again, "twin": once._replace(name="twin"), "short": run}
+    systems["documents"] = once._replace(name="documents", parts={})
+    for base, name, decides, decided, verdict, words in AGAIN:
+        found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
+        (row,) = found["runs"]
+        assert compare.decided_by(row, decides) == decided
+        assert row["decision"]["verdict"] == verdict, (base, name, decides)
+        page = compare.comparison_page(found)
+        assert words in page and ("sees ten" in page) == bool(words)
+        reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]
+        assert f"## {name}: {verdict}\n" in page and f"\n{reason}." in page
+        assert f"{name}: {verdict}, {decided} " in compare.as_junit(found, [0])
+    both = compare.compare_on(evals, systems["once"], [again, systems["twin"]], "dev")
+    assert "| verdict on documents" in compare.comparison_page(both)
+    queries = {
+        q: of._replace(split="test" if q < "q5" else "dev") for q, of in evals.queries.items()
+    }
+    halves = compare.compare_on(evals._replace(queries=queries), once, [again], "test")["runs"]
+    assert [halves[0]["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):

@@ -118,6 +118,15 @@ def dropped(n, ranked):
     return placed([d for d, _ in ranked if d != answers(n)[0] or n > 2] + [answers(n)[0]] * (n < 3))
 
 
+def again():
+    """Return passages 6 to 15 of each list, and the first five as those of a second search."""
+    lines = []
+    for query_id, ranked in BASE.items():
+        for name, found in ((query_id, ranked[5:15]), (f"{query_id}#2", ranked[:5])):
+            lines.append({"query_id": name, "results": [(f"{d}#0", s) for d, s in found]})
+    return {"mine.jsonl": files.as_lines(lines)}
+
+
 def card(**facts):
     return {"mine.json": facts}
 
@@ -126,6 +135,7 @@ CHUNKS = rows(lambda d, score: [f"{d}#0", score])
 PACKED = gzip.compress(trec(BASE)["mine.trec"].encode())
 TEXT, SOME = trec(BASE)["mine.trec"], {q: BASE[q] for n, q in enumerate(BASE) if n >= 10}
 STALE, FIXED = card(corpus_sha256="0" * 64), card(chunker="fixed")
+CUT = card(chunker="fixed", chunks_sha256="0" * 64)
 FEW, WORSE, ALIKE = stats.TOO_FEW, stats.WORSE, stats.SAME_RUN
 BITS = ("--decides", "evidence-hit@5")
 NOT_WORSE, NO_NEW = ("--gate", "not-worse"), "--no-new-failures"
@@ -138,6 +148,8 @@ UNJUDGED = "none of its first ten documents is judged: is it empty, of the other
 SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that is empty counts as"
 FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
 ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
+BEHIND = "(30 queries) stand behind those of the first, and nDCG@10 sees ten of them"
+LATER = "results of later searches (q1#2) but not of the first (q1) for 1 query: q00"
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
     ("the baseline", trec(BASE), 0, ALIKE, EVEN),
     ("the baseline at a gate", trec(BASE), 0, ALIKE, EVEN, *NOT_WORSE, NO_NEW, "--strict"),
@@ -151,6 +163,8 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("reversed", each(lambda n, r: turned(n, r[:12])), 1, WORSE, "judged@10 differs by 0."),
     ("distances", each(lambda n, r: [(d, -s) for d, s in r[:12]]), 1, WORSE, ORDER),
     ("distances, and none judged", scores(lambda d, s: 201 - s), 2, "", ORDER),
+    ("tiny scores", scores(lambda d, s: s * 1e-14), 0, ALIKE, EVEN),
+    ("huge scores", scores(lambda d, s: s * 1e300), 0, ALIKE, EVEN),
     ("all tied", scores(lambda d, s: 1), 1, WORSE, TIED),
     ("empty", {"mine.trec": ""}, 2, "", "the run is empty, wanted results for the 34 queries"),
     ("empty, with a card", {"mine.trec": ""} | card(), 2, "", UNJUDGED),
@@ -177,6 +191,11 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("a document first", rows(lambda d, s: [d + "#0:9" * (s < 200), s]), 0, ALIKE, "34 of 2,720"),
     ("chunk ids, no card", CHUNKS, 0, FEW, ALONE),
     ("chunk ids", CHUNKS | FIXED, 0, ALIKE, "Evidence (30 queries with quotes"),
+    ("two searches", again() | FIXED, 0, FEW, f"{BEHIND}, so evidence-2000-tokens decides."),
+    ("of documents", again(), 1, WORSE, f"{BEHIND}, but it decides: both would have to rank"),
+    ("no first search", {"mine.trec": TEXT.replace("q00 Q", "q00#2 Q")}, 0, ALIKE, LATER),
+    ("a set without its hash", CHUNKS | FIXED, 0, ALIKE, "the card has no chunks_sha256, so the"),
+    ("another chunk set", CHUNKS | CUT, 2, "", "mine.json:1: chunks_sha256 is 00000000"),
     ("an unknown set", CHUNKS | card(chunker="x"), 2, "", "chunker is 'x', wanted the"),
 ]  # fmt: skip
 

@@ -107,7 +107,8 @@ def test_what_is_judged_relevant_counts_as_listed_then_by_id(folder, listed, rel
 def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     path = folder / JUDGMENTS
     change(path, '"relevance": 2', '"relevance": 4')
-    assert "field relevance is 4, wanted a grade: 0, 1 or 2" in problems(folder)[0]
+    remedy = 'unless settings.json has "highest_grade": '
+    assert f"field relevance is 4, wanted at most 2, {remedy}4" in problems(folder)[0]
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
     settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
@@ -118,7 +119,7 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
-    assert "field relevance is 5, wanted a grade: 0, 1 or 2, or up to" in problems(folder)[0]
+    assert f"field relevance is 5, wanted at most 4, {remedy}5" in problems(folder)[0]
 
 
 # What is wrong: an edit of the small set, and what is told of it.
@@ -136,7 +137,7 @@ BAD = [  # file, content, what is told
     (QUERIES, QUERY.replace("disk-full", "disk_full") + "}",
      [":1: document disk_full is not in the corpus, wanted one of its 2 ids, the nearest is disk"]),
     (QUERIES, QUERY + ', "kind": "none"}', [":1: query q1: disk-full answers it, wanted an"]),
-    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted a grade:"]),
+    (JUDGMENTS, JUDGED.replace("2}", "7}") + SECOND, [":1: field relevance is 7, wanted at"]),
     (JUDGMENTS, QUOTED % "delete logs" + SECOND,
      [":1: evidence 'delete logs' is not in disk-full, wanted a verbatim quote"]),
     (JUDGMENTS, (QUOTED % "x").replace('"x"', '["full", ["full", 5], []]') + SECOND,
@@ -164,6 +165,13 @@ BAD = [  # file, content, what is told
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
      [':1: field words is "x", wanted one of: words, unicode-words', ":1: field highest_grade is"]),
+    ("settings.json", '{"full_grade": 3}',
+     [':1: field full_grade is 3, wanted at most 2, unless it has "highest_grade": 3']),
+    ("settings.json", '{"full_grade": 5, "highest_grade": 4}',
+     [':1: field full_grade is 5, wanted at most 4, unless it has "highest_grade": 5']),
+    ("settings.json", '{"full_grade": "4"}', [':1: field full_grade is "4", wanted a whole']),
+    ("settings.json", '{"full_grade": 4, "highest_grade": 4}', []),
+    ("settings.json", '{"highest_grade": 2, "matters": 1}', []),
     ("settings.json", "", []),
     ("notes.md", "\ncaf\udce9", [":2: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
 ]  # fmt: skip
@@ -217,7 +225,7 @@ NO_QUERY = "is not in retrieval_queries.jsonl and stands in"
 EXTRA = [  # file, rows, what is told of them
     ("pool.jsonl", [], []),
     ("pool.jsonl", [PAIR | {"rankers": ["x"], "first": 2}], []),
-    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted a grade: 0, 1 or 2"]),
+    ("second_pass.jsonl", [PAIR | GRADES], [":1: field first is 3, wanted at most 2, unless"]),
     ("negatives.jsonl", [LISTS | {"easy": ["disk-ful"], "hard": ["disk-full", "zzz"]}],
      [f":1: document disk-ful {UNKNOWN}, the nearest is disk-full", f":1: document zzz {UNKNOWN}"]),
     ("negatives.jsonl", [LISTS | {"query_id": q} for q in ("q8", "q1", "q9")],

@@ -190,11 +190,15 @@ def test_a_run_of_spans_is_one_of_documents_too(evals):
 
 def test_spans_that_cannot_be_used_are_refused_with_their_place(evals):
     length = len(evals.documents["disk-full"].retrieval_text)
-    for start, end in ((-1, 5), (5, 5), (0, length + 1), (0.5, 3)):
+    inside, whole = f"0 <= start < end <= {length}, ", "whole numbers of characters, such as 0 to"
+    for start, end, wanted in (
+        (-1, 5, inside), (5, 5, inside), (0, length + 1, inside), (None, 5, inside),
+        (0.5, 3, whole), (0.0, 12.0, whole), (0, 12.0, whole),
+    ):  # fmt: skip
         with pytest.raises(evalset.EvalSetError) as caught:
             run_of(evals, {"q1": [span_of("disk-full", start, end, 1)]})
-        told = f"mine.jsonl:1: span {start} to {end} of disk-full, wanted 0 <= start < end <= "
-        assert told + str(length) in str(caught.value)
+        told = f"mine.jsonl:1: span {start} to {end} of disk-full, wanted {wanted}"
+        assert told in str(caught.value)
     with pytest.raises(evalset.EvalSetError, match=r'or for a span \{"doc_id"'):
         run_of(evals, {"q1": [{"doc_id": "disk-full", "score": 1}]})
 

@@ -228,7 +228,7 @@ def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
 
 
 def test_the_texts_of_a_table_stand_left_and_its_numbers_as_they_did(monkeypatch):
-    frame = pd.DataFrame({"x": [1 / 3, np.nan], "word": ["<b>", "#1 a"]}, ["row", "2"])
+    frame = pd.DataFrame({"x": [1 / 3, np.nan], "word": ["<b>", "#1\u202e a"]}, ["row", "2"])
     frame["small"] = [-1e-9, -np.inf]
     shell = InteractiveShell()
     monkeypatch.setattr(figures, "get_ipython", lambda: shell)
@@ -236,7 +236,7 @@ def test_the_texts_of_a_table_stand_left_and_its_numbers_as_they_did(monkeypatch
         figures.open_page(versions=False)
         page = shell.display_formatter.format(frame)[0]["text/html"]
     left = re.findall(r'<t[hd] style="text-align: left">(.*?)</', page)
-    assert left == ["word", "row", "&lt;b&gt;", "#1 a"]  # the others stand above numbers
+    assert left == ["word", "row", "&lt;b&gt;", r"#1\u202e a"]  # the others stand above numbers
     assert all(cell in page for cell in ("<td>0.333333</td>", "<td>NaN</td>", "<th>2</th>"))
 
 

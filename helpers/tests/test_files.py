@@ -76,6 +76,8 @@ BLOCKS = [  # a page, and the fields and the rest of it, or what is told
     ("---\na: 1\nb: 2\na: 3\n---\n", f"2: {BAD_FIELDS}key a stands twice), wanted YAML"),
     ("---\n- a\n---\n", f"2: {BAD_FIELDS}sequence is no field)"),
     ("---\n# a\n---\n", f"2: {BAD_FIELDS}nothing is no field)"),
+    ("---\na: 1\nb: &x [c]\nd: *x\n---\n", f"3: {BAD_FIELDS}found the anchor x, wanted none), "),
+    ("---\na: &Co sells\n---\n", f"2: {BAD_FIELDS}found the anchor Co, wanted none), wanted YAML"),
 ]  # fmt: skip
 
 
@@ -209,8 +211,10 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("confirmed", "settings", [{}, {"a": "2026-11-23"}],
      [{"a": "23 November"}, {"a": "2026-02-30"}, {"a": 1}, ["a"], "a", None],
      'names of systems with their days, such as {"mine": "2026-11-23"}'),
-    ("relevance", "judgments", [0, 1, 2], [-1, 3, True, 1.0, "1", None], GRADE),
-    ("first", "pool", [0, 1, 2, None], [-1, 3, False, 1.0, "1"], f"{GRADE}, or null"),
+    ("relevance", "judgments", [0, 1, 2], [-1, 1000, True, 1.0, "1", None], GRADE),
+    ("relevance", "judgments", [], [3], 'at most 2, unless settings.json has "highest_grade": 3'),
+    ("first", "pool", [0, 1, 2, None], [-1, 1000, False, 1.0, "1"], f"{GRADE}, or null"),
+    ("first", "pool", [], [999], 'at most 2, unless settings.json has "highest_grade": 999'),
 ]  # fmt: skip
 
 
@@ -305,13 +309,39 @@ def test_a_write_that_fails_leaves_the_former_file_and_nothing_else(tmp_path, mo
     assert [path.read_text() for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_a_folder_takes_the_place_of_another_when_it_is_whole(tmp_path):
-    for name in ("old", "new"):
-        with files.new_folder(tmp_path / "a" / "to") as part:
-            files.write(part / name, "")
-    assert names_in(tmp_path) == ["a", "a/to", "a/to/new"]
-    for path in (tmp_path / "a" / "to", tmp_path / "b" / "c" / "to"):
+@pytest.mark.skipif(os.name == "nt", reason="wants links and pipes")
+def test_no_file_takes_the_place_of_a_folder_and_a_device_is_written_through(tmp_path, monkeypatch):
+    kept, pipe, system = tmp_path / "kept", tmp_path / "pipe", tmp_path / "dev"
+    files.write(kept / "a.txt", "a")
+    system.mkdir()
+    os.mkfifo(pipe)
+    for link, target in (("of_kept", kept), ("null", os.devnull), ("dev/stdout", kept / "a.txt")):
+        (tmp_path / link).symlink_to(target)
+    before = names_in(tmp_path)
+    for folder in (kept, tmp_path / "of_kept"):
+        with pytest.raises(IsADirectoryError) as caught:
+            files.write(folder, "x")
+        assert caught.value.filename == str(folder)
+    monkeypatch.setattr(files, "SYSTEM", (system,))
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, tmp_path / "null", system / "stdout"):
+        files.write(path, "é")
+    assert os.read(reader, 9) == "é".encode() and (kept / "a.txt").read_text() == "aé"
+    os.close(reader)
+    assert names_in(tmp_path) == before and all(path.is_symlink() for path in system.iterdir())
+    assert (tmp_path / "null").is_symlink() and (tmp_path / "of_kept").is_symlink()
+
+
+def test_a_folder_takes_an_empty_place_when_it_is_whole_and_never_that_of_another(tmp_path):
+    to = tmp_path / "a" / "to"
+    to.mkdir(parents=True)
+    with files.new_folder(to) as part:
+        files.write(part / "old", "")
+    with pytest.raises(OSError) as caught, files.new_folder(to) as part:
+        files.write(part / "new", "")
+    assert caught.value.filename == str(to)
+    for path in (to, tmp_path / "b" / "c" / "to"):
         with pytest.raises(KeyError), files.new_folder(path) as part:
             files.write(part / "half", "")
             raise KeyError
-    assert names_in(tmp_path) == ["a", "a/to", "a/to/new"]
+    assert names_in(tmp_path) == ["a", "a/to", "a/to/old"]

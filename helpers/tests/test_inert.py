@@ -9,6 +9,7 @@ import json
 import re
 from html.parser import HTMLParser
 
+import jinja2
 import mistune
 import pytest
 from conftest import write_rows
@@ -27,6 +28,7 @@ STARTS = ("1. a", "1) a", "- a", "+ a", "* a", "# a", "> a", "    a", "  - a", "
 OTHERS = ("", "2026", "a\tb", "Ünï 日本 🚀")
 
 
+ROOT = evalset.DEFAULT.parent
 RENDER = mistune.create_markdown(
     escape=False, plugins=["table", "url", "strikethrough", "footnotes", "math", "task_lists"]
 )
@@ -43,6 +45,13 @@ def test_an_inert_text_is_shown_as_it_stands_by_html_and_markdown():
 def test_plain_text_in_markup_is_inert_and_numbers_are_not():
     shown = text.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", text.Markup("<b>"))
     assert shown == "-1 0.2 &#45;x <b>" and text.inert("\\") == "<span>&#92;</span>"
+
+
+def test_the_name_of_a_measure_stands_as_it_is_and_nothing_else_does():
+    for name in ("nDCG@10", "nDCG-exp@10", "full hit@5"):
+        assert text.measure_name(name) == name
+    for name in ("<b>hit@5", "hit@5<b>", "hit@5.org", "_hit_@5", "`hit`@5", "hit@x"):
+        assert text.measure_name(name) == text.inert(name) != name
 
 
 def test_what_acts_on_a_terminal_is_written_as_an_escape():
@@ -63,13 +72,32 @@ def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
         assert screen.encoding == encoding and not screen.isatty()
 
 
+def test_a_template_calls_safe_only_what_is_written_in_it():
+    """A literal of it, or what a macro of it shows: whatever comes out of its braces is inert."""
+    nodes, wrong = jinja2.nodes, []
+    pages = [page for part in ("helpers", "notebooks") for page in (ROOT / part).rglob("*.jinja")]
+    assert len(pages) >= 3
+    for page in pages:
+        tree = jinja2.Environment().parse(page.read_text(encoding="utf-8"))
+        macros = {macro.name for macro in tree.find_all(nodes.Macro)}
+        for called in tree.find_all(nodes.Filter):
+            given = called.node
+            if isinstance(given, nodes.Filter) and given.name == "trim":
+                given = given.node
+            name = getattr(given.node, "name", "") if isinstance(given, nodes.Call) else ""
+            if called.name == "safe" and not (isinstance(given, nodes.Const) or name in macros):
+                wrong.append(f"{page}:{called.lineno}")
+    assert wrong == []
+
+
 # A set and results whose every text acts, wherever a cell or a page shows them. If one did act, its
 # signs would be gone from what a reader sees.
 
 ACTS = "<b>[a](javascript:ran())$x$**c**`d`"
 BARE = ACTS.partition("**")[0]  # where backticks are code and a data card's stars are left out
-KINDS = "alert entity keyword mismatch misspelling multi temporal head tail paragraph".split()
-LOOKED_UP = {"split", "primary", "chunker", "verdict"}  # texts that name other parts
+KINDS = "alert entity keyword mismatch misspelling multi temporal head tail".split()
+NAMES = [*KINDS, "fixed", "paragraph", "de", "earlier"]  # of parts that a set names
+LOOKED_UP = {"split", "verdict"}  # texts that name other parts
 
 
 def seen(page: str) -> str:
@@ -107,16 +135,16 @@ def hostile(tmp_path):
     (tmp_path / "runs").mkdir()
     evals = evalset.load(tmp_path)
     rankings = {q: [(f"{ACTS}2", 2.0), (ACTS, 1.0)] for q in evals.queries}
-    for name in ("fixed", ACTS):
+    for name in ("fixed", ACTS, f"fixed{ACTS}"):
         runs.write_trec(tmp_path / "runs" / f"{name}.trec", rankings, ACTS[:3])
         runs.write_card(tmp_path / "runs" / f"{name}.json", evals, runs.BASELINE | {"chunks": 2})
     return evals
 
 
 def with_acts(value, name=""):
-    """Return a part of results.json with what acts in each text and each name of a kind."""
+    """Return a part of results.json with what acts in each text and each name of a set's."""
     if isinstance(value, dict):
-        return {key + ACTS * (key in KINDS): with_acts(part, key) for key, part in value.items()}
+        return {key + ACTS * (key in NAMES): with_acts(part, key) for key, part in value.items()}
     if isinstance(value, list):
         return [with_acts(part, name) for part in value]
     return value + ACTS if isinstance(value, str) and name not in LOOKED_UP else value
@@ -127,6 +155,10 @@ def page(hostile):
     """Return the write-up of hostile results on the hostile set."""
     content = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     content = with_acts(content)
+    base, *systems = content["compared_dev"]["base"], *content["compared_dev"]["runs"]
+    base["means"][base["primary"]] = 0.5
+    for run in systems:
+        run["measures"][run["primary"]] = run["measures"]["nDCG@10"]
     results.write_results(hostile.folder, content)
     assert results.read_results(hostile.folder)["method"] == content["method"]  # a fit of the form
     content["evidence"]["lost"] = dict.fromkeys(hostile.queries, "delivered")

@@ -227,28 +227,51 @@ def test_groups_are_in_order_and_unmarked_queries_in_none():
     assert measures.fields_told(evals._replace(queries=same))[2:] == ["round"]
 
 
+def all_differences(judged, base, other, k, highest):
+    """Return the differences in nDCG@k that all grades of the unjudged could give, and these."""
+    discounts = 1 / np.log2(np.arange(2, 40))
+    unknown = sorted({*base[:k], *other[:k]} - judged.keys())
+    grades = np.array([*itertools.product(range(highest + 1), repeat=len(unknown))])
+    gain = np.zeros(len(grades))
+    for sign, ids in ((-1, base), (1, other)):
+        for place, doc_id in enumerate(ids[:k]):
+            known = judged.get(doc_id, 0) if doc_id not in unknown else 0
+            own = grades[:, unknown.index(doc_id)] if doc_id in unknown else known
+            gain += sign * discounts[place] * own
+    rows = np.hstack([np.tile([*judged.values()], (len(grades), 1)), grades])
+    best = -np.sort(-rows, axis=1)[:, :k]
+    ideal = best @ discounts[: best.shape[1]]
+    return np.divide(gain, ideal, out=np.zeros(len(gain)), where=ideal > 0), unknown, grades
+
+
 def test_bounds_over_unjudged_results_are_those_of_all_grades_that_could_be_given():
-    rng = np.random.default_rng(7)
-    for _ in range(60):
-        highest, k = int(rng.integers(1, 4)), int(rng.integers(1, 5))
-        names = [f"d{n}" for n in range(6)]
-        judged = {d: int(rng.integers(0, highest + 1)) for d in names if rng.random() < 0.5}
-        base, other = ([*rng.permutation(names)][: int(rng.integers(0, 6))] for _ in range(2))
-        unknown = sorted({*base[:k], *other[:k]} - judged.keys())
-        differences = []
-        for grades in itertools.product(range(highest + 1), repeat=len(unknown)):
-            row = judged | dict(zip(unknown, grades, strict=True))
-            qrels = {"q0": {str(d): grade for d, grade in row.items()}}
-            pair = [run("x", map(str, ids)).rankings for ids in (base, other)]
-            if any(row.values()):
-                before, after = (
-                    measures.per_query(qrels, of, [f"nDCG@{k}"])["q0"][f"nDCG@{k}"] for of in pair
-                )
-                differences.append(after - before)
-            else:
-                differences.append(0.0)
+    rng, names, between = np.random.default_rng(7), [f"d{n}" for n in range(8)], 0
+    for case in range(400):
+        highest, k = int(rng.integers(2, 5)), int(rng.integers(2, 7))
+        judged = {d: int(rng.integers(0, highest + 1)) for d in names if rng.random() < 0.3}
+        base, other = ([*map(str, rng.permutation(names)[: rng.integers(0, 7)])] for _ in range(2))
+        differences, unknown, grades = all_differences(judged, base, other, k, highest)
         found = measures.unjudged_bounds(judged, base, other, k, highest)
-        assert found == pytest.approx((min(differences, default=0), max(differences, default=0)))
+        assert found == pytest.approx((differences.min(), differences.max()), abs=1e-12), case
+        at_ends = differences[np.isin(grades, (0, highest)).all(axis=1)]
+        between += found[0] < at_ends.min() - 1e-9 or found[1] > at_ends.max() + 1e-9
+        row = judged | dict(zip(unknown, map(int, grades[-1]), strict=True))
+        rows = [run("x", ids).rankings for ids in (base, other)]
+        values = [measures.per_query({"q0": row}, of, [f"nDCG@{k}"])["q0"] for of in rows]
+        if any(row.values()):
+            assert differences[-1] == pytest.approx(values[1][f"nDCG@{k}"] - values[0][f"nDCG@{k}"])
+    assert between > 30  # of so many a judged grade is the best one
+
+
+def test_many_unjudged_results_on_a_long_scale_are_bounded_at_once():
+    rng, names = np.random.default_rng(8), [f"d{n:02}" for n in range(20)]
+    judged = {f"j{n}": n % 11 for n in range(30)}
+    least, most = measures.unjudged_bounds(judged, names[:10], names[10:], 10, 10)
+    assert 0 < most == pytest.approx(-least)  # either list may be the better one
+    for _ in range(200):
+        row = judged | dict(zip(names, map(int, rng.integers(0, 11, 20)), strict=True))
+        value, again = measures.unjudged_bounds(row, names[:10], names[10:], 10, 10)
+        assert least <= value == again <= most
 
 
 SECOND = 1 / math.log2(3)

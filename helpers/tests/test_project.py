@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import evalset, report, results, workbook
+from helpers import evalset, install, report, results, workbook
 from helpers.tests import weight
 
 ROOT = workbook.ROOT
@@ -38,6 +38,17 @@ def test_packages_are_listed_once_and_locked():
     assert "://" not in lock and "--index" not in lock
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     assert environment == ["python>=3.11,<3.15", "pip", {"pip": ["-r requirements.txt"]}]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="wants links")
+def test_the_set_up_clears_nothing_that_a_link_leads_to(tmp_path, monkeypatch, capsys):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "a.txt").touch()
+    (link := tmp_path / ".venv").symlink_to("own")
+    monkeypatch.setattr(install.subprocess, "run", lambda words, **_: pytest.fail(str(words)))
+    assert install.set_up(link, evalset.DEFAULT.parent / install.LOCK) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"{link} is a link to {tmp_path / 'own'}, ") and link.is_symlink()
 
 
 def test_page_needs_no_network_and_shows_no_code():

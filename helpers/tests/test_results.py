@@ -1,14 +1,16 @@
 """results.json: what it says, what is wrong with one, and whether it is of this set."""
 
+import contextlib
 import copy
 import hashlib
 import json
 import re
 
+import fastjsonschema
 import pytest
 from conftest import published, results_of, write_rows
 
-from helpers import chunks, evalset, evidence, measures, results, runs
+from helpers import chunks, evalset, evidence, files, measures, results, runs
 
 
 def measured(evals, run, card):
@@ -110,6 +112,12 @@ def test_what_is_not_as_it_was_measured_is_told_with_what_to_do(reported):
     (problem,) = problems(reported._replace(queries=queries, documents=documents))
     told = "another corpus, other queries and labels, another runs/fixed.trec: make report "
     assert problem.startswith(f"{page}: made on {told}EVALS={reported.folder} measures the b")
+    hashed = results_of(reported)
+    (reported.folder / "chunks").mkdir()
+    (reported.folder / results.CHUNKS).write_text("")
+    save(reported.folder, hashed | {"run": hashed["run"] | {"chunks_sha256": "0" * 64}})
+    assert problems(reported)[0].startswith(f"{page}: made on another chunks/fixed.jsonl: make rep")
+    save(reported.folder, hashed)
     run.unlink()
     assert problems(reported)[0].startswith(f"{page}: made on another runs/fixed.trec: make report")
 
@@ -139,6 +147,49 @@ def test_a_file_that_is_no_result_is_told_with_its_place(reported):
         save(reported.folder, content)
         (problem,) = problems(reported)
         assert problem.startswith(f"{page}:1: data.") and words in problem, place
+
+
+WITH_PASSAGES = {  # what a run of passages, of several searches or of several lists has besides
+    "averaged": {"runs": 2, "low": 0.1, "high": 0.2},
+    "searches": {"queries": 2, "n": 1, "measure": "evidence hit@5", "means": [0.5, 1.0]},
+    "evidence": {"n": 1, "within": 500, "short": [1000], "bounds": [0, 1], "verdict": "better",
+                 "any_quote": {}, "lost": {"base": {"q1": "below the budget"}, "run": {}}},
+}  # fmt: skip
+
+
+def leaves(part, path=""):
+    """Yield path, holder and name of each value that holds no others."""
+    for name, value in part.items() if isinstance(part, dict) else enumerate(part):
+        if value and isinstance(value, dict | list):
+            yield from leaves(value, f"{path} {name}")
+        else:
+            yield f"{path} {name}", part, name
+
+
+def test_each_value_of_a_report_has_a_type():
+    """Neither an object nor, for a number, a text may stand in its place."""
+    content = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
+    content |= {"cards": content["cards"][:3], "per_query": content["per_query"][:1]}
+    first = next(row for row in content["compared_dev"]["runs"] if "halves" in row)
+    content["compared_dev"]["runs"] = [first]
+    first["evidence"] = WITH_PASSAGES["evidence"] | {"measures": copy.deepcopy(first["measures"])}
+    first |= {name: WITH_PASSAGES[name] for name in ("averaged", "searches")}
+    cheaper = {"name": "b", "k": 1, "tokens": 9.5, "low": None}
+    content["compared_dev"]["costs"] = [cheaper | {"instead": cheaper}]
+    form = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
+    fits, taken = fastjsonschema.compile(json.loads(form)), []
+    fits(content)
+    of_a_shape = {re.sub(r"\d+", "#", path): place for path, *place in leaves(content)}
+    for path, (holder, name) in of_a_shape.items():
+        value = holder[name]
+        is_number = not isinstance(value, str | dict | list)
+        for wrong in ([value] if value == {} else {"a": 1}, "<b>" if is_number else None):
+            holder[name] = wrong
+            with contextlib.suppress(fastjsonschema.JsonSchemaValueException):
+                fits(content)
+                taken.append(path)
+        holder[name] = value
+    assert taken == []
 
 
 # Where a report leads.

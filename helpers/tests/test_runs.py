@@ -9,7 +9,7 @@ import ir_measures
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, runs
+from helpers import evalset, measures, runs
 
 
 def problems(read, *given):
@@ -96,12 +96,11 @@ def test_a_card_that_cannot_be_used_is_one_problem(tmp_path):
     path = tmp_path / "card.json"
     for content, words in (
         ("{", "broken JSON"),
-        ("", "field corpus_sha256 is missing, wanted corpus_sha256, topics_sha256, more"),
-        ('{"corpus_sha256": "a", "more": 1}', "field topics_sha256 is missing"),
-        ('{"corpus_sha256": "a", "topics_sha256": "b"}', "field more is missing"),
+        ("", "field k1 is missing, wanted k1, b"),
+        ('{"k1": 1}', "field b is missing, wanted k1, b"),
     ):
         path.write_text(content)
-        (problem,) = problems(runs.read_card, path, "more")
+        (problem,) = problems(runs.read_card, path, "k1", "b")
         assert problem.startswith(f"{path}:1: {words}")
 
 
@@ -251,6 +250,8 @@ def test_further_searches_stand_behind_those_before_and_a_repeat_is_paid_once(fo
         assert " ".join(name for name, _ in run.parts["q1"]) == passages
         assert run.parts["q1"] == runs.in_order(run.parts["q1"])
         assert run.first == ({"q1": first} if first else {})
+        alone = "results of later searches (q1#2) but not of the first (q1) for 1 query: q1"
+        assert (alone in " ".join(run.warnings)) == all("#" in query_id for query_id, *_ in lines)
         documents = [name.partition("#")[0] for name in passages.split()]
         assert [doc_id for doc_id, _ in run.rankings["q1"]] == list(dict.fromkeys(documents))
 
@@ -261,9 +262,10 @@ def test_an_id_that_exists_as_written_is_no_further_search(folder):
     write_rows(folder / "retrieval_queries.jsonl", *rows)
     (folder / "judgments.jsonl").unlink()
     lines = ["q1 Q0 disk-full 1 1 x", "q1#2 Q0 queue-full 1 9 x", "q9#2 Q0 queue-full 1 9 x"]
-    run = read_lines(folder, *lines, "q1#3 Q0 queue-full 1 9 x")
+    endless = f"q1#{'9' * 5000}"  # more digits than int() takes
+    run = read_lines(folder, *lines, "q1#3 Q0 queue-full 1 9 x", f"{endless} Q0 queue-full 1 9 x")
     assert run.rankings["q1%232"] == [("queue-full", 9.0)] and run.first == {"q1": 1}
-    assert run.warnings == ["1 unknown query id left out: q9#2"]
+    assert run.warnings == [f"2 unknown query ids left out: q9#2, {endless}"]
 
 
 def test_lists_of_further_searches_do_not_tell_where_a_run_is_cut():
@@ -297,6 +299,35 @@ def test_runs_are_cut_at_a_hundred_and_scores_that_agree_to_ten_decimals_are_tie
     assert [d for d, _ in ranking] == [f"d{n:03}" for n in range(119, 19, -1)]
     (ranking,) = read([0.5, 0.5 + 1e-9, 0.5 + 1e-11]).rankings.values()
     assert [d for d, _ in ranking] == ["d001", "d000", "d002"]
+
+
+def test_scores_of_any_size_keep_their_order(read):
+    places = [n * 7 % 12 for n in range(12)]  # neither in the order of ids nor against it
+    order = [f"d{places.index(place):03}" for place in range(12)]
+    rows = [[-size * (n + 1) for n in places] for size in (5e-324, 1e-12, 9e-4, 1, 1e9)]
+    for size in (5e-324, 1e-200, 1e-12, 9e-4, 1e-3, 1, 1e6, 1e9, 1e39, 1e300):
+        rows.append([size * (12 - n) for n in places])
+    rows.append([20.0 - n if n else 1.7014122e38 for n in places])  # Elasticsearch's pinned query
+    for row in rows:
+        run = read(row)
+        assert [*dict(run.rankings["0"])] == order
+        assert all("equal scores" not in words for words in run.warnings)
+        for rank, doc_id in enumerate(order, 1):
+            values = measures.per_query({"0": {doc_id: 1}}, run.rankings, ["RR"])
+            assert values["0"]["RR"] == 1 / rank, row
+
+
+def test_a_run_of_small_scores_is_scaled_as_a_whole_and_its_ties_stay(read):
+    for size in (2.0**-40, 2.0**-10):  # the largest becomes 1
+        run = read([size, size * (1 - 1e-11), -size / 4], [size / 2, 0])
+        assert run.rankings == {
+            "0": [("d000", 1.0), ("d001", 1 - 1e-11), ("d002", -0.25)],
+            "1": [("d000", 0.5), ("d001", 0)],
+        }
+        assert len(run.warnings) == 1  # the first two are a tie
+    (ranking,) = read([2.0**-9, 2.0**-10]).rankings.values()
+    assert dict(ranking)["d000"] == 2.0**-9
+    assert [*dict(read([0, 0.0]).rankings["0"])] == ["d000", "d001"]
 
 
 def test_equal_scores_near_the_top_are_warned_about(read):

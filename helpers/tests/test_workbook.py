@@ -42,7 +42,7 @@ def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, mon
         "print(sys.executable, os.getcwd())",
     )
     before = path.read_bytes()
-    executed = workbook.run_all(tmp_path / "set", [path])[path]
+    ((_, executed),) = workbook.run_each(tmp_path / "set", [path])
     assert path.read_bytes() == before
     code = [cell for cell in executed.cells if cell.cell_type == "code"]
     assert [[output.text for output in cell.outputs] for cell in code] == [
@@ -130,16 +130,51 @@ def test_a_block_is_made_anew_where_it_stands_once(pages, tmp_path):
         workbook.fresh_pages(tmp_path)
 
 
-def test_a_refresh_stores_what_it_executed(pages, tmp_path, monkeypatch, capsys):
-    made = v4.new_notebook(cells=[v4.new_code_cell("1", id="one")])
-    ran = []
-    monkeypatch.setattr(workbook, "run_all", lambda *run: ran.append(run) or {run[0] / "n": made})
+@pytest.fixture
+def books(pages, tmp_path, monkeypatch):
+    """Put five notebooks in the workbook's place, of which one fails; return their stems."""
+
+    def execute(path, folder):
+        if path.stem == "leaks":
+            raise RuntimeError
+        return v4.new_notebook(cells=[v4.new_markdown_cell(f"of {folder.name}", id="a")])
+
+    stems = ["session_a", "session_bm", "retrieval_eval", "session_b", "leaks"]
+    paths = [tmp_path / f"{stem}.ipynb" for stem in stems]
+    for path in paths:
+        path.write_text("former")
+    monkeypatch.setattr(workbook, "NOTEBOOKS", paths[:4])
+    monkeypatch.setattr(workbook, "FURTHER", paths[4:])
+    monkeypatch.setattr(workbook, "execute", execute)
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path)
-    assert workbook.refresh_command(SimpleNamespace(folder=tmp_path)) == 0
-    assert (tmp_path / "n").read_text() == nbformat.writes(made) + "\n"
+    return stems
+
+
+def test_a_refresh_keeps_each_notebook_that_succeeds_and_then_makes_the_blocks(books, tmp_path):
+    own = SimpleNamespace(folder=tmp_path)
+    with pytest.raises(RuntimeError):
+        workbook.refresh_command(own)
+    kept = [f"of {tmp_path.name}" in (tmp_path / f"{stem}.ipynb").read_text() for stem in books]
+    assert kept == [True] * 4 + [False] and "old" in (tmp_path / "README.md").read_text()
+    (tmp_path / "session_bm.ipynb").write_text("former")
+    assert workbook.refresh_command(own, "retrieval_eval") == 0
+    assert (tmp_path / "session_bm.ipynb").read_text() == "former"
     assert "new \\1" in (tmp_path / "README.md").read_text()
-    assert ran == [(tmp_path, [*workbook.NOTEBOOKS, *workbook.FURTHER])]
-    assert capsys.readouterr().out.startswith("\ngit diff shows what changed")
+
+
+def test_notebooks_are_named_by_their_stems_or_clear_beginnings(books):
+    for only, chosen in (
+        ("", books),
+        ("retrieval_eval session_a", ["session_a", "retrieval_eval"]),
+        ("session_b l leaks", ["session_b", "leaks"]),
+    ):
+        assert [path.stem for path in workbook.named_notebooks(only)] == chosen, only
+    with pytest.raises(evalset.EvalSetError) as caught:
+        workbook.named_notebooks("session leaks rank")
+    unclear, unknown = caught.value.problems
+    wanted = f"wanted one of {', '.join(books)}, or how it begins"
+    assert unclear == f"--only: session names 3 notebooks, {wanted}"
+    assert unknown == f"--only: rank names 0 notebooks, {wanted}"
 
 
 @pytest.mark.parametrize("command", ["refresh", "check"])

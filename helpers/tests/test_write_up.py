@@ -162,7 +162,7 @@ def test_what_is_better_on_dev_alone_waits_for_test(small):
         first, second, *_ = actions(small, others=others, test=test)
         assert first.startswith("- **Stay with BM25 for now, BM25 merged with *y* waits.** It's ")
         assert "*baseline + y* in the tables, and makes" in first and "not confirmed" in first
-        assert "gains +0.200 in nDCG@10" in first and "p = &#60;.001, adjusted for 3 " in first
+        assert "gains +0.200 in nDCG@10" in first and "p = <.001, adjusted for 3 " in first
         assert first.endswith(end) and second.startswith("- **Don't switch to *w*.**")
     assert "in the tables" not in actions(small, others=others[:1])[0]
 
@@ -187,7 +187,7 @@ def test_what_queries_apart_from_dev_say_stands_beside_test(small):
     best["halves"][compare.APART] = apart | {"verdict": stats.SAME}
     line = actions(small, others=[best])[0]
     end = "On the 11 test questions that share no relevant document with dev it's +0.020 (95 %, "
-    assert line.endswith(end + f"by itself: -0.010 to +0.050), {stats.SAME} (p = &#48;.5000).")
+    assert line.endswith(end + f"by itself: -0.010 to +0.050), {stats.SAME} (p = 0.5000).")
     best["measures"] = {"nDCG@10": dict.fromkeys(stats.Paired._fields, 0.1)}
     page = made(small, others=[best])
     assert page.leaderboard()["on test"]["x"] == "+0.050, confirmed; apart +0.020 (n = 11)"

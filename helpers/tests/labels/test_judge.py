@@ -1,6 +1,7 @@
 """Prompts hold what a judge must see and nothing else; answers become rows or are told by line."""
 
 import hashlib
+import json
 
 from conftest import write_rows
 from labelled_sets import GUIDE, complete, rows
@@ -39,9 +40,12 @@ ANSWERS = [  # what the model said, the row's own fields or what is told
     ('It helps: {"relevance": 2}', "answer: broken JSON (Expecting value: line 1 column 1"),
     ('{"relevance": 2} It helps.', "answer: broken JSON (Extra data: line 1 column 18 (char 17))"),
     ("2", "answer: found 2, wanted a JSON object"),
-    ('{"relevance": 3}', "field relevance is 3, wanted a grade: 0, 1 or 2"),
+    ('{"relevance": 3}', "field relevance is 3, wanted at most 2, unless"),
     ('{"evidence": "Delete"}', "field relevance is missing, wanted a grade: 0, 1 or 2"),
-    ('{"relevance": 1, "why": "it fits"}', "field why is unknown, wanted one of: query_id"),
+    ('{"relevance": 1, "why": "it fits"}', {"relevance": 1}),
+    (json.dumps({**MADE, "query_id": "q2", "doc_id": "d", "model": "m", "relevance": 1}),
+     {"relevance": 1}),
+    (json.dumps({"prompt_sha256": "1" * 64, "relevance": 1}), {"relevance": 1}),
 ]  # fmt: skip
 
 
@@ -62,7 +66,7 @@ def test_an_answer_becomes_a_row_or_is_told_with_its_line(tmp_path):
 
 JUDGED = [  # what is wrong with the second row of judge.jsonl, what is told
     ({"query_id": "q9"}, "query q9 is not in retrieval_queries.jsonl"),
-    ({"relevance": 3}, "field relevance is 3, wanted a grade: 0, 1 or 2"),
+    ({"relevance": 3}, "field relevance is 3, wanted at most 2, unless"),
     ({}, "stands already at line 1, wanted each once"),
 ]
 

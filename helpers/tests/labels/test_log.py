@@ -82,7 +82,7 @@ def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
 
 BAD_LINES = [  # a line, what is said of it
     ('{"query_id": "q1"', "broken JSON"),
-    (entry(relevance=7), "field relevance is 7, wanted a grade: 0, 1 or 2"),
+    (entry(relevance=7), "field relevance is 7, wanted at most 2, unless"),
     (entry(repeat="no"), 'field repeat is "no", wanted true or false'),
     (entry("q9"), "query q9 is not in retrieval_queries.jsonl"),
     (entry("q9", ""), "query q9 is not in retrieval_queries.jsonl"),

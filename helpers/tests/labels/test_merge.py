@@ -211,6 +211,7 @@ def test_drop_says_what_is_wrong_and_moves_nothing(folder):
         with pytest.raises(evalset.EvalSetError, match=words) as caught:
             merge.drop_query(folder, query_id)
         assert len(caught.value.problems) == 1 and contents(folder) == before
+        assert not [*folder.glob("*.lock")]
         (folder / name).unlink()
     with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
         merge.drop_query(folder / "gone", "q1")

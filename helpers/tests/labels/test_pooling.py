@@ -1,8 +1,10 @@
 """Pool, near-duplicates and negatives on hand-sized cases."""
 
+import numpy as np
+import pytest
 from conftest import write_rows
 
-from helpers import evalset
+from helpers import baseline, evalset, files, measures, runs
 from helpers.labels import pooling
 
 
@@ -40,13 +42,57 @@ def test_the_rankers_in_their_order_and_each_as_deep_as_asked(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(lines)
     found = pooling.by_ranker(twelve(tmp_path))
-    own = ["lucene-stemmed", "character-ngrams", "latent-semantics", "relevance-model"]
+    own = ["lucene-stemmed", "character-ngrams", "latent-semantics", "relevance-model", "fixed"]
     assert [*found] == [*own, "alpha", "zeta", "system"]
-    assert [len(found[name]["q"]) for name in own] == [10, 10, 0, 10]  # one word, no dimensions
+    assert [len(found[name]["q"]) for name in own] == [10, 10, 0, 10, 10]  # one word, no dimensions
     found = pooling.by_ranker(twelve(tmp_path), depth=1)
     assert found["zeta"] == {"q": [("d01", 2.0)]} and found["alpha"] == {"q": []}
-    assert [len(found[name]["q"]) for name in own] == [1, 1, 0, 1]
+    assert [len(found[name]["q"]) for name in own] == [1, 1, 0, 1, 1]
     assert pooling.by_ranker(twelve(tmp_path)._replace(queries={})) == {}
+
+
+def made_up(folder):
+    """Write sixty documents of random words and ten queries, of which q0 is a document too."""
+    rng = np.random.default_rng(0)
+    drawn = [" ".join(f"w{n}" for n in rng.zipf(1.3, size=30) if n < 300) for _ in range(70)]
+    rows = [{"doc_id": f"d{n:02}", "title": "", "text": body} for n, body in enumerate(drawn[10:])]
+    write_rows(folder / "corpus.jsonl", *rows, rows[0] | {"doc_id": "q0", "text": drawn[0]})
+    asked = [{"query_id": f"q{n}", "query": body} for n, body in enumerate(drawn[:10])]
+    rows = [row | {"relevant_doc_ids": []} for row in asked]
+    write_rows(folder / "retrieval_queries.jsonl", *rows)
+    return evalset.load(folder)
+
+
+def test_who_judges_the_pool_has_judged_the_baseline(tmp_path):
+    evals = made_up(tmp_path)
+    by_ranker = pooling.by_ranker(evals)
+    pairs = [(row["query_id"], row["doc_id"]) for row in pooling.pool(by_ranker)]
+    rank = baseline.ranker(evals, baseline.cut(evals))
+    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.queries.items()}
+    found = runs.without_own(evals, found)
+    judged = [evalset.Judgment(q, d, 0) for q, d in pairs]
+    assert measures.judged_at(evals._replace(judgments=judged).qrels(), found) == 1
+    assert by_ranker["fixed"] == {q: ranking[:10] for q, ranking in found.items()}
+
+
+MINE = [("d01", 2.0), ("d02", 1.0)]
+SAVED = [  # (what the card says instead, whether the run is read)
+    ({}, True),
+    ({"corpus_sha256": "0" * 64}, False),
+    ({"topics_sha256": "0" * 64}, False),  # a query is newer than the run
+    ({"tokenizer": "bigrams"}, False),
+    (None, False),
+]
+
+
+@pytest.mark.parametrize(("differs", "is_read"), SAVED)
+def test_the_saved_baseline_is_pooled_while_it_is_current(tmp_path, differs, is_read):
+    evals = made_up(tmp_path)
+    runs.save(evals, "fixed", {}, {"q0": MINE}, {})
+    card = tmp_path / "runs" / "fixed.json"
+    facts = files.json_page(card)
+    card.unlink() if differs is None else files.write_jsonl(card, [facts | differs])
+    assert (pooling.by_ranker(evals)["fixed"]["q0"] == MINE) == is_read
 
 
 def of_texts(*texts, query):

@@ -173,8 +173,7 @@ def write_notebooks(scratch: Path, folder: Path) -> list[str]:
     data = scratch / "jupyter" / "jupyter_data_dir"
     data.mkdir(parents=True)
     notary = nbformat.sign.NotebookNotary(data_dir=str(data))
-    run = workbook.run_all(folder, [*workbook.NOTEBOOKS, *workbook.FURTHER])
-    for path, notebook in run.items():
+    for path, notebook in workbook.run_each(folder, [*workbook.NOTEBOOKS, *workbook.FURTHER]):
         notary.sign(notebook)
         nbformat.write(notebook, scratch / path.name)
         if path == workbook.WRITE_UP:

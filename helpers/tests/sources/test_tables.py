@@ -55,6 +55,8 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "cut.json": ('[{"a": 1}\n', 0, UNREAD),
     "a.parquet": ("PAR1" * 5, 0, UNREAD),
     "a.csv": ("a,b\n1,2,3\n4\n5,6\n", 1, ":2: found more or fewer", ":3: found more or fewer"),
+    "two.csv": ("id,text,,text,\n1,a,,b,\n", 0, ":1: column text stands twice, wanted once"),
+    "two.tsv": ("id\ttext\ttext\n1\ta\tb\n", 0, ":1: column text stands twice, wanted once"),
     "open.csv": ('a,b\n1,2\n3,"4\n', 1, ":3: found no CSV (unexpected end of data)"),
     "byte.csv": (b"a\n1\ncaf\xe9\n", 0, ":3: byte 0xe9 is not UTF-8"),
     "a.csv.gz": ("no gzip", 0, f":1{UNREAD}"),

@@ -208,6 +208,7 @@ def test_python_by_function_method_and_class(tmp_path):
     assert not log.left and not log.changed
 
 
+DEEP = "-" * 100_000 + "1"
 SMALL = [  # file, content, documents, what is left out or changed
     (
         "m.pyi",
@@ -218,6 +219,7 @@ SMALL = [  # file, content, documents, what is left out or changed
     ("e.py", "", {}, "module bodies of imports alone"),
     ("d.py", '"""What.\n\nMore."""\n', {"d.py": (1, "What.", '"""What.\n\nMore."""')}, ""),
     ("old.py", "print 'x'\n", {"old.py": (1, "old.py", "print 'x'")}, "Python files that do not"),
+    ("deep.py", DEEP, {"deep.py": (1, "deep.py", DEEP)}, "Python files that do not"),
     ("x.GO", "\npackage x\n\n", {"x.GO": (1, "x.GO", "package x")}, ""),
 ]
 
