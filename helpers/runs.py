@@ -298,6 +298,7 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
     """Return {(query_id, number of the search): {document or passage: score}}, and unknown ids."""
     scores, unknown = {}, {}
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
+    own_ids: dict[str, str] = {}  # by spelling: most stand in many lists
     for place, query_id, results in _lines(path, problems):
         need, _, number = query_id.rpartition("#")
         is_number = re.fullmatch(r"\d{1,9}", number)  # int() takes no 5,000 digits
@@ -309,7 +310,9 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
         of_query = scores.setdefault(search, {})
         for ranked_id, score in results:
             try:
-                name = _own_id(ranked_id, documents, evals, len(problems))
+                if ranked_id not in own_ids:
+                    own_ids[ranked_id] = _own_id(ranked_id, documents, evals, len(problems))
+                name = own_ids[ranked_id]
                 if name in of_query:
                     raise ValueError(f"{name} is ranked twice for query {query_id}, wanted once")
                 of_query[name] = score
