@@ -21,6 +21,10 @@ def _by_habit(first: list, second: list) -> float:
     return sum(first.count(g) * second.count(g) for g in {*first}) / len(first) ** 2
 
 
+def _folded(grades: list) -> list[int]:
+    return [min(grade, 1) for grade in grades]
+
+
 def _pooled(first: list, second: list) -> list[float]:
     both = first + second
     return [both.count(g) / len(both) for g in sorted({*both})]
@@ -58,6 +62,10 @@ WRONG_KAPPA = [
      lambda a, b: _above(_equal(a, b), sum(s * s for s in _pooled(a, b)))),
     ("Only the grades 0 and 1 are counted: take every grade that occurs.",
      lambda a, b: _above(_equal(a, b), sum(a.count(g) * b.count(g) for g in (0, 1)) / len(a) ** 2)),
+    ("This is kappa for two classes. Every grade is a class of its own: a 1 and a 2 differ.",
+     lambda a, b: _above(_equal(_folded(a), _folded(b)), _by_habit(_folded(a), _folded(b))),
+     lambda a, b: _above(_equal(a, b), _by_habit(_folded(a), _folded(b))),
+     lambda a, b: _above(_equal(a, b), _by_habit([g == 1 for g in a], [g == 1 for g in b]))),
     ("Chance is taken from the first reading alone. Multiply its share by the second's.",
      lambda a, b: _above(_equal(a, b), sum((a.count(g) / len(a)) ** 2 for g in {*a}))),
     ("Where both give one grade to everything, chance is 1 and kappa is not defined: return nan.",

@@ -66,9 +66,9 @@ def _guarded(spans: Callable, least: float = 0) -> Callable:
 _right = _guarded(_unguarded)
 
 
-def _twice(sentence: str, spans: Callable) -> tuple:
+def _twice(sentence: str, *spans: Callable) -> tuple:
     """Return a mistake with and without the refusal of overlaps."""
-    return sentence, spans, _guarded(spans)
+    return sentence, *spans, *map(_guarded, spans)
 
 
 def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
@@ -85,6 +85,11 @@ WRONG_WINDOWS = [
            _beyond),
     _twice("The overlap is ignored: the next window begins size - overlap tokens later.",
            _apart),
+    _twice("The overlap makes windows longer than size. Keep them at size, and begin the next one "
+           "size - overlap tokens later.",
+           lambda n, size, o: [(s, min(s + size + o, n)) for s in range(0, n, size)],
+           lambda n, size, o: _unguarded(n, size + o, o),
+           lambda n, size, o: [(max(0, s - o), min(s + size, n)) for s in range(0, n, size)]),
     _twice("The last window ends past the end of the text: its end is at most n.",
            lambda n, size, overlap: [(s, s + size) for s, _ in _unguarded(n, size, overlap)]),
     _twice("Windows begin as long as there are tokens, and the last ones end past the text. "
@@ -418,6 +423,11 @@ WRONG_PARAGRAPHS = [
     ("A paragraph whose first line begins with # is taken for a heading: a heading is one "
      "line alone.",
      lambda d: _paragraphs(d, lambda block: block.startswith("#"))),
+    ("A paragraph with a # somewhere in it is taken for a heading. A heading begins with # and is "
+     "one line alone.",
+     lambda d: _paragraphs(d, lambda block: "#" in block and "\n" not in block),
+     lambda d: _paragraphs(d, lambda block: "# " in block and "\n" not in block),
+     lambda d: _paragraphs(d, lambda block: "#" in block)),
     ("A line of spaces is a blank line, too.", lambda d: _paragraphs(d, blank=r"\n\n\s*")),
     ("The third number counts words. It counts tokens.",
      lambda d: [(a, b, len(d[a:b].split())) for a, b, _ in _paragraphs(d)]),
@@ -445,6 +455,7 @@ def check_chunk_paragraphs(function: Callable) -> None:
         "Text.\n\n# A\n\n## B\n": ["Text.", "# A\n\n## B"],
         "# A\n\n## B\n\nText.": ["# A\n\n## B\n\nText."],
         "# A\nwith text below\n\nNext.": ["# A\nwith text below", "Next."],
+        "Ask #ops or the C# team.\n\nNext.": ["Ask #ops or the C# team.", "Next."],
         note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
     }
     hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]

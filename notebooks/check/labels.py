@@ -129,6 +129,8 @@ WRONG_OVERLAP = [
      lambda q, a: float(any(word in _words_of(a) for word in _asked(q)))),
     ("A query of function words alone leaves nothing to divide by: return 0 for it.",
      lambda q, a: sum(word in _words_of(a) for word in _asked(q)) / len(_asked(q))),
+    ("A query of function words alone gives 1. It has no word that could be found: return 0.",
+     lambda q, a: mean(word in _words_of(a) for word in _asked(q)) if _asked(q) else 1.0),
 ]  # fmt: skip
 
 

@@ -77,6 +77,9 @@ WRONG_RR = [
      lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k and k - 1)), 0)),
     ("A document labelled 0 counts as relevant. Only grades above 0 do.",
      lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k, least=0) if r[n - 1] in g), 0)),
+    ("A document with grade 1 counts as a miss. Every grade above 0 is relevant.",
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k, least=2)), 0),
+     lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k) if g[r[n - 1]] == 2), 0)),
     ("The last relevant document decides. The first one does: return when it is found.",
      lambda r, g, k=None: next((1 / n for n in _ranks(r, g, k)[::-1]), 0)),
     ("The reciprocal ranks of all relevant documents are added up. Only the first counts.",
@@ -123,6 +126,9 @@ WRONG_HIT = [
      lambda r, g, k: float(bool(_ranks(r, g)))),
     ("A document labelled 0 counts as relevant. Only grades above 0 do.",
      lambda r, g, k: float(any(d in g for d in r[:k]))),
+    ("A document with grade 1 counts as a miss. Every grade above 0 is relevant.",
+     lambda r, g, k: float(bool(_ranks(r, g, k, least=2))),
+     lambda r, g, k: float(2 in [g.get(d) for d in r[:k]])),
     ("The cutoff is one short: ranking[:k] holds the first k documents.",
      lambda r, g, k: float(bool(_ranks(r, g, k - 1)))),
     ("Nothing past rank 10 is looked at, whatever k is.",
@@ -175,6 +181,8 @@ WRONG_RECALL = [
      lambda r, g, k: sum(g[r[n - 1]] for n in _ranks(r, g, k)) / max(1, sum(g.values()))),
     ("Nothing is relevant there, so there is nothing to divide by: return 0.",
      lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g)),
+    ("Where nothing is relevant, this gives 1. Return 0: nothing was found.",
+     lambda r, g, k: len(_ranks(r, g, k)) / _relevant(g) if _relevant(g) else 1.0),
 ]  # fmt: skip
 
 
@@ -201,6 +209,19 @@ def _precisions(ranking: list, grades: dict, least: int = 1) -> list[float]:
     return [(n + 1) / rank for n, rank in enumerate(_ranks(ranking, grades, least=least))]
 
 
+def _interpolated(ranking: list, grades: dict) -> list[float]:
+    """Return for each relevant document the highest precision from its rank on."""
+    found = _precisions(ranking, grades)
+    return [max(found[n:]) for n in range(len(found))]
+
+
+def _eleven_points(ranking: list, grades: dict) -> float:
+    """Return the mean interpolated precision where recall reaches 0, .1, and so on to 1."""
+    best = _interpolated(ranking, grades)
+    needed = [max(1, math.ceil(tenth * _relevant(grades) / 10)) for tenth in range(11)]
+    return mean(best[n - 1] if n <= len(best) else 0.0 for n in needed)
+
+
 WRONG_AP = [
     ("This divides by the relevant documents that were found. One that was not found adds "
      "nothing, but counts in the denominator.",
@@ -222,6 +243,10 @@ WRONG_AP = [
      lambda r, g:
          sum(p * g[r[n - 1]] for p, n in zip(_precisions(r, g), _ranks(r, g), strict=True))
          / max(1, _relevant(g))),
+    ("This is interpolated: it takes the highest precision from each rank on. Take the precision "
+     "at the rank itself.",
+     lambda r, g: sum(_interpolated(r, g)) / max(1, _relevant(g)),
+     _eleven_points),
     ("The sum is not divided by the number of relevant documents.",
      lambda r, g: sum(_precisions(r, g))),
     ("Nothing past rank 10 is looked at. Average precision has no cutoff.",

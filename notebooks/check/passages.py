@@ -10,12 +10,13 @@ from .verdict import Example, drawn, mean
 Passages = list[tuple[str, int, int]]  # document, first token, the token after the last
 
 
-def _cut_at(ranking: Passages, budget: int) -> Passages:
-    """Return what a budget holds, the last passage cut to fit."""
+def _cut_at(ranking: Passages, budget: int, empty: bool = False) -> Passages:
+    """Return what a budget holds, the last passage cut to fit; `empty` keeps those behind it."""
     held = []
     for doc_id, start, end in ranking:
         end = min(end, start + budget)
-        held += [(doc_id, start, end)] if end > start else []
+        if end > start or empty:
+            held.append((doc_id, start, end))
         budget -= end - start
     return held
 
@@ -57,6 +58,10 @@ def _bill_once(ranking: Passages, budget: int) -> Passages:
 
 def _is_whole(quote: tuple[int, int], start: int, end: int) -> bool:
     return start <= quote[0] and quote[1] <= end
+
+
+def _touches(quote: tuple[int, int], start: int, end: int) -> bool:
+    return start < quote[1] and quote[0] < end
 
 
 def _share_found(
@@ -113,8 +118,14 @@ def _ended_at_what_is_left(ranked: list, budget: int) -> list:
 WRONG_RECALL = [
     ("The document is counted, not the quote: another passage of it proves nothing.",
      lambda q, r, n: _share_found(q, _cut_at(r, n), lambda *_: True)),
-    ("Half a quote counts. It must lie whole inside one passage.",
-     lambda q, r, n: _share_found(q, _cut_at(r, n), lambda s, a, b: a < s[1] and s[0] < b)),
+    ("Part of a quote is enough here. All of it must lie inside one passage.",
+     lambda q, r, n: _share_found(q, _cut_at(r, n), _touches),
+     lambda q, r, n: _share_found(q, _cut_at(r, n, empty=True), _touches),
+     lambda q, r, n: _share_found(
+         q, _cut_at(r, n, empty=True), lambda s, a, b: a <= s[1] and s[0] <= b),
+     lambda q, r, n: _share_found(q, _cut_at(r, n), lambda s, a, b: a <= s[0] < b),
+     lambda q, r, n: _share_found(
+         q, _cut_at(r, n), lambda s, a, b: a <= s[0] < b or a < s[1] <= b)),
     ("A quote is put together from two passages. The reader gets them apart.",
      lambda q, r, n: _pieced(q, _cut_at(r, n))),
     ("The same quote counts again in each passage that overlaps. A document counts once.",

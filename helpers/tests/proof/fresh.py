@@ -181,7 +181,9 @@ class Span(NamedTuple):
 ANSWERS = r"""
 == evidence_recall(q, r, n): evidence(q, r, n)
 right: it ; np.float32(it)
-evidence(q, r, n, lambda a, b, s, e: s < b and a < e)
+evidence(q, r, n, lambda a, b, s, e: s < b and a < e)  # Part of a quote is enough
+evidence(q, r, n, lambda a, b, s, e: s <= b and a <= e)  # Part of a quote is enough
+evidence(q, r, n, lambda a, b, s, e: a in range(s, e))  # Part of a quote is enough
 evidence(q, r, n, lambda a, b, s, e: s < a and b < e)  # at the very edge
 float(it > 0)  # This is a hit
 len({*q} & {d for d, _, _ in r}) / len(q)
@@ -196,7 +198,8 @@ rr(r[:10], g, k)  # Nothing past rank 10
 rr(r, g, k or 10)  # Nothing past rank 10
 lambda r, g, k=10: rr(r, g, k or 10)  # Nothing past rank 10
 rr(r, g, k + 1 if k else k)
-rr(r, {d: n - 1 for d, n in g.items()}, k)
+rr(r, {d: n - 1 for d, n in g.items()}, k)  # grade 1 counts as a miss
+next((1 / n for n, d in enumerate(r[:k], 1) if g.get(d) == 2), 0)  # grade 1 counts as a miss
 1 / (1 + math.log2(1 / it)) if it else 0
 it or 1 / (len(r) + 1)
 it if r else 1.0
@@ -208,7 +211,8 @@ hits(r, g, k + 1) > 0
 hits(r, g, k) == len(rel(g))
 hits(r, g, 1) > 0
 g.get(r[0], 0) > 0 if r else False
-any(g.get(d, 0) > 1 for d in r[:k])
+any(g.get(d, 0) > 1 for d in r[:k])  # grade 1 counts as a miss
+any(d in r[:k] for d, n in g.items() if n == 2)  # grade 1 counts as a miss
 g.get(r[k - 1], 0) > 0  # Only place k itself is looked at
 g[r[k]] > 0  # the one after place k
 == recall(r, g, k): rec(r, g, k)
@@ -222,12 +226,15 @@ hits(r, g, k)
 2 * it * hits(r, g, k) / k / (it + hits(r, g, k) / k) if hits(r, g, k) else 0
 round(it, 3)  # The value is rounded
 100 * it  # 1.0 is the maximum.
+it if rel(g) else 1  # nothing is relevant, this gives 1
 == average_precision(r, g): ap(r, g)
 right: np.longdouble(it) ; pd.Series(prec(r, g), dtype=float).sum() / max(1, len(rel(g)))
 ap(r[:10], g)  # Nothing past rank 10
 sum(prec(r, g)) / min(10, len(rel(g))) if rel(g) else 0
 statistics.median(prec(r, g)) if prec(r, g) else 0
 max(prec(r, g), default=0)
+sum(max(prec(r, g)[i:]) for i in range(len(prec(r, g)))) / (len(rel(g)) or 1)  # interpolated
+sum(max((hits(r, g, n) / n for n in range(1, len(r) + 1) if hits(r, g, n) >= t * len(rel(g)) / 10), default=0) for t in range(11)) / 11 if rel(g) else 0  # interpolated
 ap(r, {d: n - 1 for d, n in g.items()})
 ap([d for d in r if d in g], g)
 sum(prec(r, g)) / len(rel(g))  # nothing to divide by: return 0
@@ -275,6 +282,7 @@ max(share(sum(w in words(y) for w in words(q)), len(words(q))) for y in a)  # Fu
 max(share(sum(w in y.lower().split() for w in content_words(q)), len(content_words(q))) for y in a)  # a hyphen, a comma or a slash
 share(sum(w in ' '.join(a).lower().split() for w in content_words(q)), len(content_words(q)))  # a hyphen, a comma or a slash
 share(sum(any(w in [x.strip('.') for x in y.lower().split()] for y in a) for w in content_words(q)), len(content_words(q)))
+it if content_words(q) else 1  # of function words alone gives 1
 overlap(q, [y.replace('-', '') for y in a])
 overlap(q, [re.sub('[0-9]', '', y) for y in a])
 share(sum(any(w in re.findall('[a-z0-9]+', y.lower()) for y in a) for w in content_words(q)), len(content_words(q)))
@@ -314,6 +322,9 @@ spans(n, size, max(0, o - 1)) if 0 <= o < size else it
 spans(n, size, min(o, size - 2)) if size > 1 and o >= 0 and o < size else it
 [(s, s + size) for s in range(0, n, size - o)]  # the last ones end past the text
 [*it[:-1], (max(0, n - size), n)]  # moved back to keep its size
+[(s, min(s + size + o, n)) for s in range(0, n, size)] if 0 <= o < size else it  # makes windows longer than size
+[(s, min(s + size + o, n)) for s in range(0, max(1, n - o), size)]  # makes windows longer than size
+[(max(0, s - o), min(s + size, n)) for s in range(0, n, size)]  # makes windows longer than size
 [slice(a, b) for a, b in it]  # A member of the answer is of type slice, wanted is a tuple such as (0, 4)
 [range(a, b) for a, b in it]  # A member of the answer is of type range, wanted is a tuple such as (0, 4)
 np.array(it) / 1  # whole numbers are wanted
@@ -340,9 +351,13 @@ it[::-1]
 [m.span() for m in re.finditer(r'\S(?:.*?\S)??(?=\n[^\S\n]*\n)', d, re.S)]  # The last stretch is lost
 == chunk_paragraphs(d): paras(d)
 right: np.array(it, dtype=int) ; tuple(map(list, it)) ; list(pd.DataFrame(it).itertuples(index=False, name=None))
+right: paras(d, lambda b: re.match('#.*$', b) and len(b.splitlines()) == 1)
 paras(d, lambda b: b.startswith('# ') and '\n' not in b)
 paras(d, lambda b: b.startswith('##') and '\n' not in b)
 paras(d, lambda b: '#' in b and '\n' not in b)[:2]
+paras(d, lambda b: '#' in b and '\n' not in b)  # somewhere in it
+paras(d, lambda b: re.search('#+ ', b) and '\n' not in b)  # somewhere in it
+paras(d, lambda b: b.count('#') > 0)  # somewhere in it
 paras(d, blank=r'\n *\n')
 paras(d, blank=r'\n\n')  # line of spaces is a blank line
 paras(d.strip())
@@ -388,6 +403,11 @@ lambda q, d, w, a, k1=1.2, b=0.75: score_of(q, d, w, a, k1, b)
 score_of(q, d, w, a, k1)
 score_of(q, d, w, a, 1.5, b)
 max(0, it)
+score_of([x for x in d if x in q], d, w, a, k1, b)  # runs over the words of the document
+score_of(d, d, w, a, k1, b)  # runs over the words of the document
+score_of(set(d), d, w, a, k1, b)  # runs over the words of the document
+it / len(q)  # divides by the length of the query
+np.mean([score_of([x], d, w, a, k1, b) for x in q]) if q else 0  # divides by the length of the query
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * (1 - b + b * len({*d}) / a)) for x in q)  # the number of different words
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * b * len(d) / a) for x in q)  # 1 - b is missing
 sum(w.get(x, 0) * d.count(x) * (k1 + 1) / (d.count(x) + k1 * len(d) / a) for x in q)  # The length counts in full
@@ -428,6 +448,8 @@ it if it == it else None  # return nan
 max(0, it)
 abs(it)
 kap(sorted(a), sorted(b))
+kap([min(x, 1) for x in a], [min(x, 1) for x in b])  # for two classes
+kap([x > 0 for x in a], [x > 0 for x in b])  # for two classes
 (same(a, b) - 1 / len({*a, *b})) / (1 - 1 / len({*a, *b}))  # one over the number of grades
 (same(a, b) - 1 / 3) / (1 - 1 / 3)  # one over the number of grades
 == gwet_ac1(a, b, g): ac(a, b, g)
@@ -453,13 +475,15 @@ boot(v, np.random.default_rng(1), n)  # Another seed gives the same interval
 boot(v, rng, n, mean=lambda m: m.max(axis=1))
 boot(v, np.random.default_rng(), n)  # The same seed gives two intervals
 == sign_flip(d): flip(d)
-right: Fraction(it)
+right: Fraction(it) ; min(1, 2 * sum(sum(s * x for s, x in zip(signs, d)) >= abs(sum(d)) - 1e-12 for signs in itertools.product((1, -1), repeat=len(d))) / 2 ** len(d))
 sum(sum(s * x for s, x in zip(signs, d)) >= sum(d) for signs in itertools.product((1, -1), repeat=len(d))) / 2 ** len(d)  # Only one side is counted
 float(np.mean([np.mean(np.array(signs) * d) >= np.mean(d) for signs in itertools.product((1, -1), repeat=len(d))]))  # Only one side is counted
 sum(t >= abs(sum(d)) - 0.05 for t in flips(d)) / 2 ** len(d)
 sum(t >= abs(sum(d)) - 0.01 for t in flips(d)) / 2 ** len(d)
 flip([x for x in d if x > 0])
-2 * it  # 1.0 is the maximum.
+2 * it  # p is doubled on top
+min(1, 2 * it)  # p is doubled on top
+2 * sum(sum(s * x for s, x in zip(signs, d)) >= sum(d) - 1e-12 for signs in itertools.product((1, -1), repeat=len(d))) / 2 ** len(d)  # One side is counted and doubled
 it if len(d) > 1 else 0.5
 flip(sorted(d)[1:]) if len(d) > 2 else it
 == holm(ps): holm_(ps)
