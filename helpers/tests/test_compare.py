@@ -551,6 +551,10 @@ def test_queries_apart_from_dev_are_told_where_others_share_an_answer(many, stat
     assert apart["n"] == len(qrels) == 10
     assert apart["difference"] == pytest.approx(sum(differences) / 10)
     assert f"- Test apart from dev (n = 10): {apart['difference']:+.3f} (" in printed.out
+    divide(many, 15, ["d002"] * 15)  # none does: what they say is what test says
+    _, printed = status(many / "worse.trec", "--split", "test")
+    told = [line for line in printed.out.split("\n") if line.startswith("- Test")]
+    assert [line.split(":")[0] for line in told] == ["- Test (n = 15)", "- Test minus dev"]
 
 
 def test_systems_are_the_runs_of_the_folder_by_name(many):

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import sys
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -16,6 +17,7 @@ from helpers import (
     chunks,
     compare,
     evalset,
+    evidence,
     files,
     installation,
     runs,
@@ -127,6 +129,18 @@ def test_the_baseline_is_measured_once_and_anew_where_it_is_broken_or_of_other_l
     assert '"more": 1' not in path.read_text()
 
 
+def test_the_largest_budget_is_filled_by_as_many_chunks_as_it_takes(tmp_path):
+    short = [{"doc_id": f"d{n:03}", "title": "", "text": "disk"} for n in range(120)]
+    files.write_jsonl(tmp_path / "corpus.jsonl", short)
+    asked = {"query_id": "q1", "query": "disk", "relevant_doc_ids": ["d110"]}  # ranked by id
+    files.write_jsonl(tmp_path / "retrieval_queries.jsonl", [asked])
+    label = {"query_id": "q1", "doc_id": "d110", "relevance": 1, "evidence": "disk"}
+    files.write_jsonl(tmp_path / "judgments.jsonl", [label])
+    baseline.baseline_command(evalset.load(tmp_path))
+    dev = json.loads((tmp_path / "results.json").read_text())["evidence"]["dev"]
+    assert dev["sets"]["fixed"]["means"][evidence.recall_name(8000)] == 1
+
+
 def test_a_set_without_a_word_is_told_and_gets_no_file(folder):
     evals = evalset.load(folder)
     pages = {name: page._replace(title="!", text="...") for name, page in evals.documents.items()}
@@ -163,9 +177,18 @@ def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
         found = api.compare_runs(measured, path, search, base=search)
         assert found["base"]["name"] == "lambda 0"
         assert [row["name"] for row in found["runs"]] == [str(path), "lambda 2"]
+
+
+def test_a_function_is_asked_each_query_and_its_seconds_are_told(measured, monkeypatch):
+    unanswered = {"z": evalset.Query("z", "nobody knows", (), "none")}
+    clock = iter([0, 1, 10, 12, 20, 25])  # before and after each query
+    monkeypatch.setattr(api, "time", SimpleNamespace(perf_counter=clock.__next__))
+    asked = lambda query: FOUND.get(query, ["queue-full"])  # noqa: E731
+    run = api.read_run(measured._replace(unanswered=unanswered), asked)
+    assert [*run.rankings] == ["q1", "q2", "z"]  # a threshold is told by what nothing answers
     card = json.loads((measured.folder / "comparisons" / "asked" / "lambda.json").read_text())
-    seconds = card["seconds"]
-    assert card["engine"] == "<lambda>" and 0 < seconds["median"] <= seconds["p95"]
+    seconds = {"median": 2.0, "p95": pytest.approx(2 + 0.9 * 3)}  # of 1, 2 and 5
+    assert (card["engine"], card["seconds"]) == ("<lambda>", seconds)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
 """
 
+import inspect
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ from helpers import figures
 from helpers.evalset import Query
 from helpers.figures import DARK
 from notebooks.pictures import corpus, ranking, scores, week
+from notebooks.write_up import Share
 
 
 def test_a_session_lights_its_steps_and_the_first_names_what_flows(drawn):
@@ -268,3 +270,54 @@ def test_overlap_marks_the_lowest_kind_and_returns_the_rank_correlation(drawn):
         assert points(ax)[mark] == [(pytest.approx(x, abs=0.013), y) for x, y in pairs]
     assert title(ax) == "More shared words, higher nDCG (rank correlation 1.00)"
     assert equal.startswith("Shared words explain little (rank correlation 0.00)")
+
+
+QUERIES = {"kind": [*"ab"], "overlap": [0.1, 0.2], "value": [0.0, 1.0], "nDCG@10": [0.2, 0.3]}
+FRAME = pd.DataFrame(QUERIES | {"tokens": 9, "service": "x", "reached": True})
+MEASURED = {"AP": {"difference": 0.1, "low": 0.0, "high": 0.2}}
+RUN = {"name": "r", "primary": "AP", "verdict": "", "measures": MEASURED}
+RECALL = pd.DataFrame([[0.2, 0.3], [0.1, 0.2]], ["fixed", "small"], [500, 1000])
+THREE = np.array([0.0, 1.0, 0.5])
+NAMED = [  # (picture, what it shows, names of x and y, where each text lies from its place)
+    (corpus.lengths, [FRAME], "tokens of a document", "", ""),
+    (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block is a group", "", "c"),
+    (corpus.coverage, [FRAME], "a square is a document: filled where a query asks", "", ""),
+    (corpus.overlap, [FRAME], "share of content words found in a relevant document", "", ""),
+    (ranking.weights, [{"one": [3.0, 1.0]}, 2], "documents that hold", "weight (IDF)", "l"),
+    (ranking.saturation, [lambda n, *_: n, 1, 0, 9], "how often the word", "score, for", "l"),
+    (ranking.score_parts, [BARS], "score", "", "llll"),
+    (ranking.score_parts, [BARS, "?"], "score; beside each word what it adds to", "", "llll"),
+    (scores.first_k, [["a"], {"a": 1}, 1], "rank; filled: relevant; not found: none", "", "cl"),
+    (scores.measures_by_place, [{"RR": [1.0, 0.5]}, "b", 2], "rank of b", "", "l"),
+    (scores.bootstrap_means, [THREE, 0.2, 0.8, ""], "mean of 3 values drawn", "draws", "rl"),
+    (scores.flipped_means, [THREE, 0.1, ""], "mean difference with signs", "tosses", "l"),
+    (scores.flipped_means, [-THREE, 0.1, ""], "mean difference with signs", "tosses", "r"),
+    (scores.overlap_and_score, [FRAME], "share of the query's words", "nDCG@10", ""),
+    (figures.shares_in_five, [[Share("all", 8, 10, 0.5, 0.9)], 0.7], "share of questions", "", "l"),
+    (figures.values_by_kind, [FRAME, "AP", "dev"], "AP of each query", "", ""),
+    (figures.first_ranks, [pd.Series([1]), ""], "rank of the first relevant", "queries", "ccccccc"),
+    (figures.forest, [{"runs": [RUN], "matters": 0.05}], "difference in AP", "", "c"),
+    (figures.evidence_by_k, [dict.fromkeys(("document", "evidence"), [0.5, 0.9]), 10],
+     "first k chunks", "share of 10 queries", "ll"),
+    (figures.evidence_by_budget, [RECALL, {"small": ""}, 500],
+     "tokens of context", "evidence recall", "ll"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("picture", "shown", "x", "y", "sides"), NAMED)
+def test_axes_have_their_names_and_texts_stand_beside_their_places(
+    drawn, picture, shown, x, y, sides
+):
+    picture(*shown)
+    ax = drawn[0][0]
+    (x_name, y_name), placed = named(ax), [text.get_ha() for text in ax.texts if text.get_text()]
+    assert x_name.startswith(x) and (y_name.startswith(y) if y else y_name == "")
+    assert "".join(side[0] for side in placed) == sides
+
+
+def test_every_picture_is_in_the_table_of_names():
+    rooms = (corpus, ranking, scores, figures)
+    makers = {f for of in rooms for _, f in inspect.getmembers(of, inspect.isfunction)}
+    shows = re.compile(r"^    (?:figures\.)?(?:show|display_figure)\(", re.MULTILINE)
+    pictures = {f for f in makers - {figures.show} if shows.search(inspect.getsource(f))}
+    assert pictures == {picture for picture, *_ in NAMED}

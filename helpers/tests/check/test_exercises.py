@@ -9,7 +9,7 @@ import pytest
 
 from helpers.learn import exercises as learn
 from notebooks import check
-from notebooks.check import verdict
+from notebooks.check import passages, verdict
 from notebooks.check.passed import place_of_exercise
 
 from .exercises import checks, known_mistakes, learnt, refused, space_of
@@ -40,6 +40,11 @@ def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
     for sentence, wrong in known:
         said = refused(name, wrong)
         assert sentence[1:] in said, f"{sentence}\n{said}"
+
+
+def test_random_passages_have_documents_with_one_quote_and_with_two():
+    drawn = verdict.drawn(passages._draw_recall)
+    assert {len(own) for case in drawn for own in case.args[0].values()} == {1, 2}
 
 
 @pytest.mark.parametrize("name", checks())

@@ -62,6 +62,11 @@ def test_what_an_import_cannot_have_is_not_applicable(small):
     lacking = {check: finding.remedy for check, finding in found.items() if finding.status == "n/a"}
     assert lacking == {check: reason for check, (reason, _) in audit.LEFT_OUT.items()}
     assert not failing(small)
+    (small / "labeling_guide.md").write_text("Short.")
+    (small / "negatives.jsonl").write_text("")
+    own = ("labelling guide", "negatives")  # brought all the same, so they are asked
+    assert {by_check(small)[check].status for check in own} == {"fail", "warn"}
+    (small / "labeling_guide.md").unlink(), (small / "negatives.jsonl").unlink()
     (small / "settings.json").unlink()
     assert failing(small) == {"evidence", "labelling guide"}
     assert "not applicable" not in audit.as_table([*by_check(small).values()])

@@ -55,6 +55,13 @@ def test_distances_are_those_by_hand():
     assert distances == pytest.approx(by_hand)
 
 
+def test_three_relevant_documents_are_as_four_and_no_more_are_alike():
+    for few, distance in ((1, 1), (2, 1), (3, 0), (4, 1), (5, 0)):
+        answers = [" ".join(f"d{n}" for n in range(many)) for many in (few, few + 1)]
+        _, distances = drawn(made(*({"answers": ids} for ids in answers)))
+        assert distances["relevant documents"] == pytest.approx(distance), few
+
+
 def test_no_single_group_could_change_sides_for_the_better():
     ids = ["d1", "d2 d3", "d4 d1 d5", "d6"]
     evals = made(*({"kind": "abcab"[n % 5], "answers": ids[n % 4]} for n in range(14)))

@@ -88,8 +88,10 @@ def test_a_cell_with_two_checks_is_done_when_both_passed(small):
     write(small, cells)
     solve(small, longest_code=ONE)
     one, quiz = ("one", ONE, "passed"), ("quiz A", ONE, "passed")
+    taken = (f"{record.TAKEN}one", "", "taken")
     for entries, wanted in (
         ([one, quiz], "done"),
+        ([taken, one, quiz], "done         with the solution"),
         ([one], RUN_IT),
         ([quiz], RUN_IT),
         ([one, ("quiz A", ONE, "wrong", "3 of 8")], "wrong        3 of 8"),

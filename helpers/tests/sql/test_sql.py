@@ -204,6 +204,14 @@ def test_the_command_reads_folders_in_parts_and_writes_run_and_card(tmp_path):
     assert json.loads((tmp_path / "bm25-sql.json").read_text())["texts_md5"]
 
 
+def test_queries_of_a_file_on_the_documents_of_a_set_are_not_those_of_the_set(folder, tmp_path):
+    queries = parquet(tmp_path / "q.parquet", query_id=["mine"], text=["consumer"])
+    command.sql_command(folder, to := tmp_path / "to", queries=queries)
+    assert [*runs.read_rankings(to / "bm25-sql.trec")] == ["mine"]
+    card = json.loads((to / "bm25-sql.json").read_text())
+    assert "texts_md5" in card and not {*runs.hashes(evalset.load(folder), "")} & {*card}
+
+
 def test_ctrl_c_ends_a_statement_as_an_interrupt(tmp_path):
     with pytest.raises(KeyboardInterrupt), engines.engine("duckdb", tmp_path):
         raise RuntimeError("Query interrupted")  # what DuckDB makes of it
