@@ -118,7 +118,8 @@ def run_command(options: dict) -> int:
 
     Raises EvalSetError where a set is broken, or its labels are not done for what wants them.
     """
-    needs, function, _ = COMMANDS[options.pop("command")]
+    name = options.pop("command")
+    needs, function, _ = COMMANDS[name]
     if needs != NONE:
         from . import evalset
 
@@ -128,9 +129,11 @@ def run_command(options: dict) -> int:
         evals = passed["evals"] = evalset.load(passed.pop("folder"))
         if step := evals.next_step():
             raise evalset.EvalSetError([f"{evals.folder}: {step}"])
-    room, name = function.split(":")
+        if evals.waiting and name != "compare":  # whose page says it
+            print(evalset.left_out(evals.waiting))
+    room, called = function.split(":")
     rooms = vars(importlib.import_module(f".{room}", __package__)) if room else globals()
-    result = rooms[name](**passed)
+    result = rooms[called](**passed)
     if isinstance(result, int):
         return result
     print(*(result if isinstance(result, list) else [result]), sep="\n")

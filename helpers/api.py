@@ -40,8 +40,9 @@ def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
 
     Of all queries whose labels have quotes; {} where the system ranks no passages.
     """
-    rankings, known = evidence.ranked_passages(evals, read_run(evals, system))
-    queries = evidence.quoted_queries(evals) if rankings else {}
+    run = read_run(evals, system)
+    rankings, known = evidence.ranked_passages(evals, run)
+    queries = evidence.quoted_queries(compare.known_to_all(evals, run)) if rankings else {}
     return evidence.by_query(evals, queries, rankings, known)
 
 
@@ -66,5 +67,7 @@ def _ask_each(evals: EvalSet, search) -> Path:
         rows.append({"query_id": query_id, "results": results})
     files.write_jsonl(path, rows)
     latency = dict(zip(("median", "p95"), np.percentile(seconds, [50, 95]).tolist(), strict=True))
-    runs.write_card(path.with_suffix(".json"), evals, {"engine": called, "seconds": latency})
+    facts = {"engine": called, "seconds": latency}
+    run = {row["query_id"]: row["results"] for row in rows}
+    runs.write_card(path.with_suffix(".json"), evals, facts, run)
     return path

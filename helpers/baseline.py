@@ -90,25 +90,34 @@ def ask(question: str, top: int = 5):
 def baseline_command(evals: EvalSet) -> int:
     """Write the baseline's chunks, run, card and results.json, and print the summary.
 
-    A results.json that measured the same stays: one of session C holds more.
+    A results.json that measured the same stays: one of session C holds more. Queries that wait for
+    a label are left out.
     """
     from . import report, results  # measuring is more than a search needs
 
     units, path = cut(evals), evals.folder / "results.json"
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
-    found = {q: search(rank, query.query) for q, query in evals.all_queries.items()}
+    found = {q: search(rank, query.query) for q, query in evals.settled_queries.items()}
     ranked = ({q: pair[n] for q, pair in found.items()} for n in (0, 1))
     runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
-    try:
-        is_current = "chunks_sha256" in results.read_current_results(evals)["run"]
-    except EvalSetError:  # missing, broken or of something else
-        is_current = False
-    if not is_current:
+    if not _is_measured(evals):
         results.write_results(evals.folder, measured(evals, rank, units))
     print(text.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")
     return 0
+
+
+def _is_measured(evals: EvalSet) -> bool:
+    """Return whether results.json is of this set, all its settled queries and these chunks."""
+    from . import results
+
+    try:
+        content = results.read_current_results(evals)
+    except EvalSetError:  # missing, broken or of something else
+        return False
+    is_whole = results.measured_queries(evals, content) == evals.settled_queries.keys()
+    return is_whole and "chunks_sha256" in content["run"]
 
 
 def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:

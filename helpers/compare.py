@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from . import evidence, files, measures, results, runs, stats, text
+from . import evalset, evidence, files, measures, results, runs, stats, text
 from .evalset import EvalSet, EvalSetError
 from .installation import command
 from .labels import links, reading
@@ -45,6 +45,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
     split = _half(split)
+    whole, evals = evals, known_to_all(evals, base, *others)
     qrels = _measured(evals, split)
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
@@ -58,7 +59,7 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     passages = {row["name"]: group for row, group in systems if group[0].parts}
     several = len(passages) > 1 + bool(base.parts)
     costs = {"costs": evidence.cost_points(evals, qrels, passages)} if several else {}
-    return {
+    comparison = {
         "evaluation_set": evals.name,
         "corpus_sha256": evals.corpus_hash(),
         "queries_sha256": evals.queries_hash(),
@@ -68,7 +69,27 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "decides": evals.decides,
         "base": described,
         "runs": rows,
-    } | costs
+    }
+    return comparison | costs | _left_out(whole, evals, split)
+
+
+def known_to_all(evals: EvalSet, *compared: Run) -> EvalSet:
+    """Return a set without the queries that are newer than one of the runs."""
+    newer = frozenset().union(*(run.newer for run in compared))
+    queries, unanswered = (
+        {query_id: query for query_id, query in of.items() if query_id not in newer}
+        for of in (evals.queries, evals.unanswered)
+    )
+    return evals._replace(queries=queries, unanswered=unanswered)
+
+
+def _left_out(whole: EvalSet, known: EvalSet, split: str | None) -> dict:
+    """Return the ids of the queries of a half that are left out, by reason; {} where none is."""
+    newer = whole.settled_queries.keys() - known.settled_queries.keys()
+    ids = {"waiting": whole.waiting.keys(), "newer": newer}
+    halves = {q: query.split for q, query in whole.all_queries.items()}
+    ids = {why: sorted(q for q in of if split in (None, halves[q])) for why, of in ids.items()}
+    return {"left_out": ids} if any(ids.values()) else {}
 
 
 def _half(split: str | None) -> str | None:
@@ -359,6 +380,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
 
     And, where others do, what the test queries say that share no relevant document with dev.
     """
+    evals = known_to_all(evals, base, *chosen)
     halves, apart = {comparison["split"]: comparison}, links.apart_from_dev(evals)
     for half in {*files.SPLITS} - {*halves}:
         halves[half] = compare(evals, base, chosen, half)
@@ -395,6 +417,7 @@ def pairs_to_read(evals: EvalSet, base: Run, others: list[Run], split, n: int) -
     row says which run brought it; the panel shuffles them.
     """
     weights: dict[text.Pair, float] = {}
+    evals = known_to_all(evals, base, *others)
     for run in others:
         pair = measures.cut_alike(len(evals.documents), base, run)[:2]
         for query_id, judged in evals.qrels(split).items():
@@ -419,6 +442,8 @@ def saved_baseline(evals: EvalSet) -> Run:
         raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
     content, path = results.read_current_results(evals), evals.folder / results.RUN
     known = {"chunker": runs.BASELINE["chunker"], "depth": runs.BASELINE["depth"]}
+    measured = results.measured_queries(evals, content)
+    known["newer"] = frozenset(evals.settled_queries.keys() - measured)
     run = runs.read_run(path, evals)._replace(name="baseline", **known)
     chunk_run = path.with_suffix(".jsonl")
     if not chunk_run.exists():
@@ -463,7 +488,11 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     is_empty = has_card and next(files.lines(path), None) is None
     run = Run(beside.stem, {}, []) if is_empty else runs.read_run(path, evals)
     names = {name: card[name] for name in ("chunker", "one_of") if isinstance(card.get(name), str)}
-    run = run._replace(depth=card.get("depth", 0), **names)
+    try:
+        newer = runs.newer_queries(run.rankings, card, evals)
+    except ValueError as error:
+        raise EvalSetError([f"{beside}:1: {error}"]) from None
+    run = run._replace(depth=card.get("depth", 0), newer=newer, **names)
     if beside is None:
         run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
     run.warnings.extend(_chunk_set_warnings(run, beside or path, evals))
@@ -541,6 +570,7 @@ def comparison_page(comparison: dict) -> str:
         decided_by=decided_by,
         sees_ten=PRIMARY,
         of_documents=_primary(comparison["decides"]),
+        left=evalset.left_out(**comparison.get("left_out", {"waiting": []})),
         board=leaderboard(comparison).reset_index().rename(columns={"verdict": verdict}),
         stats=stats,
         evidence=evidence,
@@ -585,7 +615,7 @@ def card_command(evals: EvalSet, path: Path) -> list[str]:
     if beside is None:
         raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
     facts = runs.read_card(beside) if os.path.lexists(beside) else {}
-    runs.write_card(beside, evals, facts)
+    runs.write_card(beside, evals, facts, run.rankings)
     warnings = read_checked(path, evals).warnings
     return [f"card: {beside}", *(f"Warning ({run.name}): {words}" for words in warnings)]
 

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -71,7 +71,8 @@ class EvalSet(NamedTuple):
     """A valid folder. Documents and queries are keyed by id, in id order.
 
     `tokenizer` is a name in text.TOKENIZERS, `imported` says whose documents, queries and labels
-    they are if other people's. `unanswered` holds the queries of kind none: no measure sees them.
+    they are if other people's. `queries` have a relevant document, `unanswered` are of kind none,
+    `waiting` are the rest; measures see the first, and the answerability of a query the second.
     `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
     From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
     and may be looked at on test, with the day. With the `split` strict, halves share no answer.
@@ -90,6 +91,7 @@ class EvalSet(NamedTuple):
     full_grade: int = 2
     confirmed: dict[str, str] = {}
     split: str = ""
+    waiting: dict[str, Query] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -123,12 +125,14 @@ class EvalSet(NamedTuple):
     def examples(self, kind: str) -> list[Query]:
         """Return dev queries of a kind, else all of dev, else any, to choose an example from.
 
-        Where nobody has asked anything yet, the title of the first document is the question.
+        Where nothing is labelled, any that wait; where nobody has asked anything yet, the title of
+        the first document is the question.
         """
         dev = [query for query in self.queries.values() if query.split == SPLITS[0]]
         of_kind = [query for query in dev if query.kind == kind]
         title = next(iter(self.documents.values())).title
-        return of_kind or dev or [*self.queries.values()] or [Query("", title, ())]
+        others = [*self.queries.values()] or [*self.waiting.values()]
+        return of_kind or dev or others or [Query("", title, ())]
 
     def require(self, *names: str) -> "EvalSet":
         """Return the set if it has queries and the files `names`, which a session has written.
@@ -144,9 +148,14 @@ class EvalSet(NamedTuple):
         return self
 
     @property
-    def all_queries(self) -> dict[str, Query]:
-        """All queries, also those that are set aside."""
+    def settled_queries(self) -> dict[str, Query]:
+        """The queries that no longer wait: with a relevant document, or without an answer."""
         return {**self.queries, **self.unanswered}
+
+    @property
+    def all_queries(self) -> dict[str, Query]:
+        """All queries, also those that are set aside or wait."""
+        return {**self.settled_queries, **self.waiting}
 
     @property
     def own_documents(self) -> set[str]:
@@ -164,24 +173,27 @@ class EvalSet(NamedTuple):
         full = any(judgment.relevance >= self.full_grade for judgment in self.judgments)
         return self.full_grade if full and not self.split else 1
 
-    @property
-    def unlabelled_queries(self) -> list[str]:
-        """The queries without a relevant document: nothing can be measured on them yet."""
-        return [q.query_id for q in self.queries.values() if not q.relevant_doc_ids]
-
     def next_step(self) -> str:
-        """Return what must be labelled before anything can be measured, "" where all is done."""
-        waiting, halves = self.unlabelled_queries, {query.split for query in self.queries.values()}
+        """Return what must be done before anything can be measured, "" where some of it can."""
         if not self.all_queries:
             return NO_QUERIES
+        if any(query.split == SPLITS[0] for query in self.queries.values()):
+            return ""
+        if self.waiting:
+            return self.what_waits()
         if not self.queries:
             return f"every query is of kind none: write one that a document answers; {LABEL_NEXT}"
-        if waiting:
-            wait = how_many(len(waiting), "query") + (" waits" if len(waiting) == 1 else " wait")
-            return f"{wait} for a relevant document: {', '.join(waiting[:5])}; {LABEL_NEXT}"
-        if SPLITS[0] not in halves:
-            return "every query has the split test; set some to dev in retrieval_queries.jsonl"
-        return ""
+        return "every query has the split test; set some to dev in retrieval_queries.jsonl"
+
+    def what_waits(self) -> str:
+        """Return which queries wait for a label and what to do, "" where none does."""
+        if not self.waiting:
+            return ""
+        wait = how_many(len(self.waiting), "query") + (
+            " waits" if len(self.waiting) == 1 else " wait"
+        )
+        names = ", ".join([*self.waiting][:5])
+        return f"{wait} for a relevant document: {names}; {LABEL_NEXT}"
 
     @property
     def name(self) -> str:
@@ -201,14 +213,36 @@ class EvalSet(NamedTuple):
         """Return the SHA-256 of every document's id and retrieval text, in id order."""
         return _digest([d.doc_id, d.retrieval_text] for d in self.documents.values())
 
-    def queries_hash(self) -> str:
-        """Return the SHA-256 of all queries, their splits and their labels, in id order."""
-        qrels, rows = self.qrels(), sorted(self.all_queries.items())
+    def queries_hash(self, known: Collection[str] | None = None) -> str:
+        """Return the SHA-256 of the settled queries, their splits and their labels, in id order.
+
+        With `known` only of the queries with these ids.
+        """
+        qrels, rows = self.qrels(), _among(self.settled_queries, known)
         return _digest([q, r.query, r.split, sorted(qrels.get(q, {}).items())] for q, r in rows)
 
-    def topics_hash(self) -> str:
-        """Return the SHA-256 of the queries' ids and words: what a run depends on."""
-        return _digest([q, row.query] for q, row in sorted(self.all_queries.items()))
+    def topics_hash(self, known: Collection[str] | None = None) -> str:
+        """Return the SHA-256 of the ids and words of all queries, or of the `known` ones.
+
+        That's what a run depends on.
+        """
+        return _digest([q, row.query] for q, row in _among(self.all_queries, known))
+
+
+def _among(queries: dict[str, Query], known: Collection[str] | None) -> list[tuple[str, Query]]:
+    """Return the queries in id order, only the `known` ones if there are any such ids."""
+    return [(q, row) for q, row in sorted(queries.items()) if known is None or q in known]
+
+
+def left_out(waiting: Collection[str], newer: Collection[str] = ()) -> str:
+    """Return how many queries no measure sees and why, in words; "" where there are none."""
+    reasons = []
+    if waiting:
+        reasons.append(f"{len(waiting)} wait{'s' * (len(waiting) == 1)} for a label")
+    if newer:
+        reasons.append(f"{len(newer)} {'is' if len(newer) == 1 else 'are'} newer than a run")
+    count = how_many(len(waiting) + len(newer), "query")
+    return f"{count} left out: {', '.join(reasons)}" if reasons else ""
 
 
 def _digest(rows: Iterable[list]) -> str:
@@ -238,9 +272,11 @@ def load(path: Path | str | None = None) -> EvalSet:
         queries = _with_relevant(queries, judgments, places, problems)
     files.refuse(problems)
     unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
-    answered = {q: query for q, query in queries.items() if q not in unanswered}
+    answered = {q: query for q, query in queries.items() if query.relevant_doc_ids}
+    waiting = {q: queries[q] for q in queries if q not in unanswered and q not in answered}
     words = settings.get("words", "words")
     evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
+    evals = evals._replace(waiting=waiting)
     return evals._replace(**{name: settings[name] for name in EvalSet._fields if name in settings})
 
 

@@ -5,7 +5,6 @@ No library measures this. Every value is a lower bound where another passage ans
 
 import functools
 import math
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
@@ -65,8 +64,11 @@ def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted
 
 def quote_spans(quote: str, body: str) -> Spans:
     """Return every (start, end) at which `quote` stands in `body`, overlapping ones too."""
-    starts = (match.start() for match in re.finditer(f"(?={re.escape(quote)})", body))
-    return [(start, start + len(quote)) for start in starts]
+    spans, start = [], body.find(quote)
+    while start >= 0:
+        spans.append((start, start + len(quote)))
+        start = body.find(quote, start + 1)
+    return spans
 
 
 def holds_quote(places: Spans, chunk: Chunk) -> bool:

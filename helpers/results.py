@@ -194,16 +194,31 @@ def read_results(folder: Path) -> dict:
 
 def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
     """Return what is not as it was measured; `content` comes from `read_results`."""
-    changed, of_run = [], content["run"]
+    changed, of_run, measured = [], content["run"], measured_queries(evals, content)
     if content["corpus"]["sha256"] != evals.corpus_hash():
         changed.append("another corpus")
-    if content["queries"]["sha256"] != evals.queries_hash():
+    if content["queries"]["sha256"] != evals.queries_hash(measured):
         changed.append("other queries and labels")
     for name, sha256 in ((RUN, of_run["sha256"]), (CHUNKS, of_run.get("chunks_sha256"))):
         path = evals.folder / name
         if sha256 and not (path.is_file() and files.file_hash(path) == sha256):
             changed.append(f"another {name}")
     return changed
+
+
+def measured_queries(evals: EvalSet, content: dict) -> set[str]:
+    """Return the queries that results.json knows: all, or those it measured if others are newer.
+
+    And of those without an answer the ones that its run was made for.
+    """
+    if content["queries"]["sha256"] == evals.queries_hash():
+        return {*evals.settled_queries}
+    run, measured = evals.folder / RUN, {row["query_id"] for row in content["per_query"]}
+    card = runs.card_path(run)
+    if not (run.is_file() and card.is_file()):
+        return measured
+    asked = runs.asked_queries(runs.read_rankings(run), runs.read_card(card))
+    return measured | (evals.unanswered.keys() & asked)
 
 
 def read_current_results(evals: EvalSet) -> dict:

@@ -54,7 +54,7 @@ class Run(NamedTuple):
     names, `doc_id#start:end` a span of characters. `depth` is the number of results after which the
     run's card says that lists end, 0 where it doesn't. `first` counts the results of the first
     search for a query, of those that were searched for more than once. `one_of` is the name that
-    the cards of several runs of one system share.
+    the cards of several runs of one system share. `newer` queries came into the set after the run.
     """
 
     name: str
@@ -65,6 +65,7 @@ class Run(NamedTuple):
     depth: int = 0
     first: dict[str, int] = {}
     one_of: str = ""
+    newer: frozenset[str] = frozenset()
 
 
 def in_order(ranking: Ranking) -> Ranking:
@@ -126,7 +127,7 @@ def save(
     write_trec(folder / f"{name}.trec", document_run, tag=f"bm25-{name}")
     facts = {**BASELINE, "chunker": name, **differs, "tokenizer": evals.tokenizer}
     facts = {key: value for key, value in facts.items() if value is not None}
-    write_card(folder / f"{name}.json", evals, facts)
+    write_card(folder / f"{name}.json", evals, facts, document_run)
 
 
 def write_trec(path: Path, run: Rankings, tag: str) -> None:
@@ -153,17 +154,36 @@ def card_path(path: Path) -> Path | None:
     return None if card == unzipped(path) else card
 
 
-def hashes(evals: EvalSet, chunker: object) -> dict[str, str]:
-    """Return the hashes that a card holds: of documents, queries and the chunk set it names."""
-    made = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
+def hashes(evals: EvalSet, chunker: object, asked: Collection[str] | None = None) -> dict[str, str]:
+    """Return the hashes that a card holds: of documents, queries and the chunk set it names.
+
+    `asked` are the queries, if not all of the set.
+    """
+    made = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash(asked)}
     chunk_set = evals.folder / "chunks" / f"{chunker}.jsonl"
     return made | ({"chunks_sha256": files.file_hash(chunk_set)} if chunk_set.is_file() else {})
 
 
-def write_card(path: Path, evals: EvalSet, facts: dict) -> None:
-    """Write the facts about a run, with those of its `hashes` that they lack."""
-    card = facts | hashes(evals, facts.get("chunker")) | facts
-    files.write(path, json.dumps(card, indent=1, ensure_ascii=False) + "\n")
+def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = None) -> None:
+    """Write the facts about a run, with those of its `hashes` that they lack.
+
+    The queries of these are those with results, and settled ones without (`without_results`);
+    where no `run` is given, all queries of the set.
+    """
+    card, asked = dict(facts), None
+    if run is not None:
+        empty = sorted(query_id for query_id in evals.settled_queries if not run.get(query_id))
+        if empty and "topics_sha256" not in card:
+            card["without_results"] = empty
+        asked = asked_queries(run, card)
+    made = hashes(evals, card.get("chunker"), asked)
+    files.write(path, json.dumps(card | made | facts, indent=1, ensure_ascii=False) + "\n")
+
+
+def asked_queries(run: Rankings, card: dict) -> set[str]:
+    """Return the queries that a run was made for: with results, or without as its card says."""
+    found = (query_id for query_id, ranking in run.items() if ranking)
+    return {*found, *card.get("without_results", [])}
 
 
 def read_card(path: Path, *wanted: str) -> dict:
@@ -178,14 +198,35 @@ def read_card(path: Path, *wanted: str) -> dict:
 
 def card_faults(card: dict, evals: EvalSet) -> list[str]:
     """Return what a card says that is not so of a set, or is no value of its field."""
-    depth, faults = card.get("depth", 0), []
+    depth, empty, faults = card.get("depth", 0), card.get("without_results", []), []
     if type(depth) is not int or depth < 0:
         faults.append(f"field depth is {files.short_json(depth)}, wanted a number of results")
+    if not (isinstance(empty, list) and all(isinstance(query_id, str) for query_id in empty)):
+        fault = f"field without_results is {files.short_json(empty)}, wanted a list of query ids"
+        faults.append(fault)
     for name, wanted in hashes(evals, card.get("chunker")).items():
-        if card.get(name, wanted) != wanted:
-            fault = f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has"
-            faults.append(f"{fault}: {REMEDY}")
+        if name != "topics_sha256" and card.get(name, wanted) != wanted:
+            faults.append(wrong_hash(card, name, wanted))
     return faults
+
+
+def wrong_hash(card: dict, name: str, wanted: str) -> str:
+    """Return that a hash of a card is another than `wanted`, and what to do."""
+    return f"{name} is {str(card[name])[:12]}, wanted {wanted[:12]} as the folder has: {REMEDY}"
+
+
+def newer_queries(run: Rankings, card: dict, evals: EvalSet) -> frozenset[str]:
+    """Return the queries that came into a set after a run, as far as its card's hash tells.
+
+    Raises ValueError where it is of other queries or other words.
+    """
+    asked = asked_queries(run, card)
+    hashed = card.get("topics_sha256", evals.topics_hash())
+    if hashed == evals.topics_hash():
+        return frozenset()
+    if hashed != evals.topics_hash(asked):
+        raise ValueError(wrong_hash(card, "topics_sha256", evals.topics_hash()))
+    return frozenset(evals.all_queries.keys() - asked)
 
 
 # Runs of any engine. Nothing is known about them, so everything is checked.
@@ -257,6 +298,7 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
     """Return {(query_id, number of the search): {document or passage: score}}, and unknown ids."""
     scores, unknown = {}, {}
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
+    own_ids: dict[str, str] = {}  # by spelling: most stand in many lists
     for place, query_id, results in _lines(path, problems):
         need, _, number = query_id.rpartition("#")
         is_number = re.fullmatch(r"\d{1,9}", number)  # int() takes no 5,000 digits
@@ -268,7 +310,9 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
         of_query = scores.setdefault(search, {})
         for ranked_id, score in results:
             try:
-                name = _own_id(ranked_id, documents, evals, len(problems))
+                if ranked_id not in own_ids:
+                    own_ids[ranked_id] = _own_id(ranked_id, documents, evals, len(problems))
+                name = own_ids[ranked_id]
                 if name in of_query:
                     raise ValueError(f"{name} is ranked twice for query {query_id}, wanted once")
                 of_query[name] = score

@@ -21,6 +21,7 @@ from .files import EvalSetError
 from .runs import BASELINE, DECIMALS, Ranking
 
 BATCH = 1_000  # texts that a model encodes at a time
+MANY = 16  # postings read for each wanted document, above which blocks find the first ones
 Vector = dict[int, float]  # {dimension: weight}
 
 
@@ -107,31 +108,58 @@ def search(documents: Index, queries: sparse.csr_array, k: int | None = None) ->
     decimals, descending, then by id. Beyond the index a query takes two numbers a document.
     """
     for start, end in pairwise(queries.indptr):
-        matches, scores = _scores(documents, queries.indices[start:end], queries.data[start:end])
-        if k and k < len(scores):
-            floor = np.partition(scores, -k)[-k]
-            floor -= 1e-9 * (1 + abs(floor))  # more than rounding can move a score
-            leading = np.flatnonzero(scores >= floor)
-            matches, scores = matches[leading], scores[leading]
-        rounded = np.round(scores, DECIMALS)
-        best = np.lexsort((documents.places[matches], -rounded))[:k]
-        ids = map(documents.ids.__getitem__, matches[best].tolist())
+        read, scores = _scores(documents, queries.indices[start:end], queries.data[start:end])
+        leading = _leading(read, scores, k)
+        rounded = np.round(scores[leading], DECIMALS)
+        best = np.lexsort((documents.places[leading], -rounded))[:k]
+        ids = map(documents.ids.__getitem__, leading[best].tolist())
         yield list(zip(ids, rounded[best].tolist(), strict=True))
 
 
 def _scores(documents: Index, dims: np.ndarray, weights: np.ndarray) -> tuple:
-    """Return the documents that share a dimension, and their scores, as arrays.
+    """Return the documents in the rows of `dims`, row after row, and the score of every document.
 
     The sum takes dimension after dimension in the query's order, as rank_bm25 adds words: scores
     are the same to the last bit, unless the query repeats a word.
     """
-    rows = documents.postings[dims]
-    rows.data *= np.repeat(weights, np.diff(rows.indptr))
-    scores = np.bincount(rows.indices, rows.data, len(documents.ids))
+    postings = documents.postings
+    starts, ends = postings.indptr[dims], postings.indptr[dims + 1]
+    rows = [slice(0, 0), *map(slice, starts.tolist(), ends.tolist())]  # some, if `dims` is empty
+    read = np.concatenate([postings.indices[row] for row in rows])
+    products = np.concatenate([postings.data[row] for row in rows])
+    products *= np.repeat(weights, ends - starts)
+    return read, np.bincount(read, products, len(documents.ids))
+
+
+def _leading(read: np.ndarray, scores: np.ndarray, k: int | None) -> np.ndarray:
+    """Return the documents among `read` that can be among the first `k`, ties included."""
+    if k and len(read) > MANY * k:
+        floor = _floor(scores, k)
+        if floor > 0:  # so high only documents that were read
+            return np.flatnonzero(scores >= floor)
     matched = np.zeros(len(scores), bool)  # a match may score 0 or below
-    matched[rows.indices] = True
+    matched[read] = True
     matches = np.flatnonzero(matched)
-    return matches, scores[matches]
+    if k and k < len(matches):
+        own = scores[matches]
+        matches = matches[own >= _lowered(np.partition(own, -k)[-k])]
+    return matches
+
+
+def _floor(scores: np.ndarray, k: int) -> float:
+    """Return a score that at least `k` documents reach; a few more reach it, too.
+
+    Cut the scores into many more than `k` blocks. In `k` of them the highest score reaches the
+    k-th highest of these, so at least `k` documents do.
+    """
+    blocks = min(MANY * k, len(scores))
+    highest = scores[: len(scores) // blocks * blocks].reshape(-1, blocks).max(axis=0)
+    return _lowered(np.partition(highest, -min(k, blocks))[-min(k, blocks)])
+
+
+def _lowered(score: float) -> float:
+    """Return a score below `score`, by more than rounding can move it."""
+    return score - 1e-9 * (1 + abs(score))
 
 
 def evaluate(

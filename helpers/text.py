@@ -172,9 +172,14 @@ def token_starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
     A token that begins inside a character is given that character; one past the last gives the
     text's length.
     """
-    body, starts = encoding().decode_with_offsets(ids)
-    starts.append(len(body))
-    return {n: starts[n] for n in numbers}
+    starts, done, characters, begun = {}, 0, 0, b""
+    for number in sorted(numbers):
+        read = begun + encoding().decode_bytes(ids[done:number])
+        whole = read.decode(errors="ignore")  # without the character that the last token begins
+        begun = read[len(whole.encode()) :]
+        characters += len(whole)
+        starts[number], done = characters, number
+    return starts
 
 
 # Texts of a set as they are shown: no character of theirs acts.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import compare, evidence, figures, files, report, runs, stats, text
+from helpers import compare, evalset, evidence, figures, files, report, runs, stats, text
 from helpers import results as saved
 from helpers.evalset import EvalSet
 from helpers.stats import BETTER, SAME, SAME_RUN, TOO_FEW, WORSE
@@ -134,6 +134,7 @@ class WriteUp:
             "systems": [files.json_page(path) | {"name": path.stem} for path in cards],
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
             "marked": self.marked_queries(),
+            "left": evalset.left_out(evals.waiting),
             "kinds_in_words": figures.with_code(report.kinds_in_words(evals)),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }

@@ -126,7 +126,7 @@ def main() -> None:
         "command": " ".join(["uv run evals/systems/any_model.py", *sys.argv[1:]]),
     }
     runs.write_trec(evals.folder / "systems" / f"{name}.trec", run, name)
-    runs.write_card(evals.folder / "systems" / f"{name}.json", evals, card)
+    runs.write_card(evals.folder / "systems" / f"{name}.json", evals, card, run)
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ def main() -> None:
             "command": "uv run evals/systems/dense_minilm.py",
         }
         runs.write_trec(folder / f"{name}.trec", run, name)
-        runs.write_card(folder / f"{name}.json", evals, card)
+        runs.write_card(folder / f"{name}.json", evals, card, run)
 
 
 if __name__ == "__main__":

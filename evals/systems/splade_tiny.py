@@ -78,7 +78,7 @@ def main() -> None:
     }
     folder = evals.folder / "systems"
     runs.write_trec(folder / f"{NAME}.trec", run, NAME)
-    runs.write_card(folder / f"{NAME}.json", evals, card)
+    runs.write_card(folder / f"{NAME}.json", evals, card, run)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from itertools import zip_longest
 
-from .. import evalset, files, results
+from .. import evalset, files, results, runs
 from ..installation import command
 from ..text import how_many
 from . import checks, links, pooling, reading
@@ -70,7 +70,13 @@ def check_baseline(evals: evalset.EvalSet) -> Finding:
     if not (evals.folder / "results.json").exists():
         reason = f"Nothing is measured yet: {command('report')} measures the baseline."
         return Finding("baseline", "n/a", "no results.json", reason)
-    other = results.changed_inputs(evals, results.read_results(evals.folder))
+    content = results.read_results(evals.folder)
+    other = results.changed_inputs(evals, content)
+    newer = sorted(evals.settled_queries.keys() - results.measured_queries(evals, content))
+    if newer and not other:
+        found = f"results.json is older than {how_many(len(newer), 'query')}"
+        remedy = f"Measure the baseline anew ({command('report')}) with {runs.first_names(newer)}."
+        return Finding("baseline", "warn", found, remedy)
     if not other:
         return Finding("baseline", "pass", "results.json measured the saved run", "")
     remedy = f"Restore what was measured, or measure it anew ({command('report')})."

@@ -84,7 +84,7 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
         lines = write_set(case, part)
     new = evalset.load(to)
     opens = f"{command('lab', EVALS=to)} opens what is to be read" * bool(reading.waiting(new))
-    following = new.next_step() or opens or command("report", EVALS=to)
+    following = new.next_step() or new.what_waits() or opens or command("report", EVALS=to)
     return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 

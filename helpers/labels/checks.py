@@ -236,9 +236,9 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    qrels, shares = case.evals._replace(queries=case.evals.all_queries).qrels(), {}
+    qrels, shares = case.evals._replace(queries=case.evals.settled_queries).qrels(), {}
     for name, run in case.rankers.items():
-        answered = {q: qrels[q] for q, ranking in run.items() if ranking}  # else nothing to judge
+        answered = {q: qrels[q] for q in qrels if run.get(q)}  # else nothing to judge
         shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
     worst = min(sorted(shares), key=shares.get)
     found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "

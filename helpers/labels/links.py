@@ -32,7 +32,7 @@ def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[s
     unanswerable have near-doubles, too.
     """
     links = alike_documents(evals)[1] if links is None else links
-    ties = defaultdict(set, {query_id: {query_id} for query_id in evals.all_queries})
+    ties = defaultdict(set, {query_id: {query_id} for query_id in evals.settled_queries})
     for query_id, family, _ in answers(evals, links, evals.tying_grade):
         ties[query_id].add(family)
     groups = text.merge_groups([*ties.values(), *near_doubles(evals, links)])
@@ -49,7 +49,9 @@ def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
     families = defaultdict(list)
     for query_id, family, _ in answers(evals, links):
         families[query_id].append(str(family))
-    words = {q: text.content_words(evals.words(row.query)) for q, row in evals.all_queries.items()}
+    words = {
+        q: text.content_words(evals.words(row.query)) for q, row in evals.settled_queries.items()
+    }
     words = {q: own for q, own in words.items() if own and len(words) <= WORDED}
     worded = text.near_duplicates(words, DOUBLE, size=1)
     return {*worded, *text.near_duplicates(families, ALIKE, size=1)}

@@ -32,7 +32,7 @@ def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> 
     labelled = {label[:2] for label in evals.judgments} if _is_graded(evals) else set()
     unlabelled = {(row["query_id"], row["doc_id"]) for row in pooled} - labelled
     pairs = sorted(unlabelled | {*reading.waiting(evals)})
-    return pairs + [(query_id, "") for query_id in evals.unlabelled_queries]
+    return pairs + [(query_id, "") for query_id in evals.waiting]
 
 
 def merge(evals: evalset.EvalSet) -> int:
@@ -63,7 +63,7 @@ def refuse_losses(evals: evalset.EvalSet) -> None:
     former = ["relevance" in row for row in reading.waiting(evals).values()]
     entries, folder = kept_entries(read(evals)), evals.folder
     left = [*_new_judgments(evals, latest(entries))]
-    left += [e for e in entries if not e.doc_id and e.query_id in evals.unlabelled_queries]
+    left += [e for e in entries if not e.doc_id and e.query_id in evals.waiting]
     faults = [f"{reading.TO_READ}: {how_many(sum(former), 'label')} to be read"] * any(former)
     unmerged = f"{LOG}: {how_many(len(left), 'label')} not in {JUDGMENTS} (click Finish)"
     faults += [unmerged] * bool(left)

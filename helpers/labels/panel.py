@@ -1,7 +1,7 @@
 """Judge pooled documents in JupyterLab, one at a time; each judgment goes to the log at once."""
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from IPython.display import display
 
 from .. import evalset, figures, files, runs
 from ..installation import command
-from ..text import Markup, how_many
+from ..text import Markup, Pair, how_many
 from . import log, markup, merge, reading
 from .markup import ASIDE, FINISH
 from .schedule import Turn, next_turn, schedule, turn_of
@@ -281,24 +281,32 @@ class Panel:
 
 
 def require_labels(evals: evalset.EvalSet) -> None:
-    """Show the panel for queries without a relevant document, and end Run All, if there are any.
+    """Show the panel for what waits: queries without a relevant document, and pairs to read.
 
-    It ends with an EvalSetError, which a notebook shows as one line. Pairs that only wait to be
-    read are shown where the panel opens, and end nothing.
+    Where nothing can be measured yet, it ends Run All with an EvalSetError, which a notebook shows
+    as one line. Else it is shown where pictures move, and the notebook goes on without them.
     """
-    missing = evals.next_step()
+    missing, listed = evals.next_step(), reading.waiting(evals)
     if not missing:
         print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
+        if evals.waiting:
+            print(f"{evalset.left_out(evals.waiting)}: {runs.first_names(evals.waiting)}")
         if evals.unanswered:
             print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
-        if waiting := reading.waiting(evals):
-            print(f"{how_many(len(waiting), 'pair')} of {reading.TO_READ} to judge")
-        if waiting and figures.is_live():
-            Panel(evals, [*waiting]).show()
+        if listed:
+            print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
+        if (listed or evals.waiting) and figures.is_live():
+            Panel(evals, _pairs_of_waiting(evals, listed)).show()
         return
-    old = {pair for pair, row in reading.waiting(evals).items() if "relevance" in row}
-    pairs = [p for p in merge.pairs_to_judge(evals) if p in old or p[0] in evals.unlabelled_queries]
+    pairs = _pairs_of_waiting(evals, [pair for pair, row in listed.items() if "relevance" in row])
     if pairs:
         Panel(evals, pairs).show()
         missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
     raise evalset.EvalSetError([missing])
+
+
+def _pairs_of_waiting(evals: evalset.EvalSet, listed: Collection[Pair]) -> list[Pair]:
+    """Return `listed` pairs, and those to judge of the queries that wait for a label."""
+    if not evals.waiting:
+        return [*listed]
+    return [p for p in merge.pairs_to_judge(evals) if p in listed or p[0] in evals.waiting]

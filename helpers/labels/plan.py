@@ -22,14 +22,18 @@ def plan_command(evals: evalset.EvalSet) -> int:
     Raises EvalSetError where there is no baseline, no other run or nothing labelled.
     """
     base, others = compare.saved_baseline(evals), other_runs(evals)
+    whole, evals = evals, compare.known_to_all(evals, base, *others)
+    newer = whole.settled_queries.keys() - evals.settled_queries.keys()
     qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
     if not (others and qrels):
         wanted = "a run of another chunker in runs/ or of another system in systems/" * (not others)
         wanted = wanted or "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
-    print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}\n")
-    print(f"detectable: the smallest difference that these {len(qrels)} queries find four times")
+    print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}")
+    if newer:
+        print(evalset.left_out((), newer))
+    print(f"\ndetectable: the smallest difference that these {len(qrels)} queries find four times")
     print("in five; queries for .05: how many find .05 as often")
     print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format), end="\n\n")
     print(f"Pairs by their best rank in these {len(others) + 1} runs:")

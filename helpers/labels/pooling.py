@@ -2,6 +2,7 @@
 
 import functools
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import snowballstemmer
@@ -19,6 +20,13 @@ PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documen
 Run = dict[str, runs.Ranking]  # by query_id
 
 
+class StemCounts(NamedTuple):
+    """How often each stem (column) stands in each text and in each query (rows)."""
+
+    documents: csr_array
+    queries: csr_array
+
+
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
@@ -31,8 +39,13 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
     if not evals.all_queries:
         return {}
     texts = [document.retrieval_text for document in evals.documents.values()]
-    built = (lucene_stemmed, character_ngrams, latent_semantics, relevance_model)
-    pooled = {rank.__name__.replace("_", "-"): rank(evals, texts, depth) for rank in built}
+    counts = stem_counts(evals, texts)
+    pooled = {
+        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
+        "character-ngrams": character_ngrams(evals, texts, depth),
+        "latent-semantics": latent_semantics(evals, counts, depth),
+        "relevance-model": relevance_model(evals, counts, depth),
+    }
     own = evals.folder / "runs" / f"{baseline.NAME}.trec"
     own_is_current = _is_current(evals, own)
     if not own_is_current:
@@ -87,12 +100,12 @@ def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     return dict(zip(evals.all_queries, rankings, strict=True))
 
 
-def _stem_counts(evals: evalset.EvalSet, texts: list[str]) -> tuple[csr_array, csr_array]:
-    """Return how often each stem (column) stands in each text and in each query (rows)."""
+def stem_counts(evals: evalset.EvalSet, texts: list[str]) -> StemCounts:
+    """Return how often each stem stands in each text and in each query."""
     counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
     documents = counter.fit_transform(texts).astype(float)
     queries = counter.transform(query.query for query in evals.all_queries.values()).astype(float)
-    return csr_array(documents), csr_array(queries)
+    return StemCounts(csr_array(documents), csr_array(queries))
 
 
 def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
@@ -102,9 +115,9 @@ def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) 
     return runs.in_order([(ids[n], float(scores[n])) for n in places])[:depth]
 
 
-def latent_semantics(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+def latent_semantics(evals: evalset.EvalSet, counts: StemCounts, depth: int) -> Run:
     """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
-    documents, queries = _stem_counts(evals, texts)
+    documents, queries = counts
     dimensions = min(LATENT, min(documents.shape) - 1)
     if dimensions < 1:  # one document, or one stem
         return {query_id: [] for query_id in evals.all_queries}
@@ -116,13 +129,13 @@ def latent_semantics(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
 
 
-def relevance_model(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+def relevance_model(evals: evalset.EvalSet, stemmed: StemCounts, depth: int) -> Run:
     """Return the run of RM3: the query grows by words of its first results, then asks again.
 
     Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
     the relevance model of the first ten (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004).
     """
-    counts, queries = _stem_counts(evals, texts)
+    counts, queries = stemmed
     lengths, often = counts.sum(axis=1), counts.sum(axis=0)
     gains = csr_array(counts / (PRIOR * often / often.sum()))
     gains.data = np.log1p(gains.data)

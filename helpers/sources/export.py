@@ -17,7 +17,8 @@ COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
 def labels(evals: evalset.EvalSet) -> pd.DataFrame:
     """Return every judgment as a row of COLUMNS; its evidence as JSON, as in judgments.jsonl.
 
-    Queries without an answer are left out: tools would count them as 0 in every mean.
+    Queries without an answer, or that wait for one, are left out: tools would count them as 0 in
+    every mean.
     """
     rows = [
         (*(j.query_id, query.query, j.doc_id, j.relevance, query.split), json.dumps(j.evidence))
@@ -35,6 +36,8 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     to, table = write.empty_folder(to), labels(evals)
     if evals.unanswered:
         print(f"no document answers, so without labels: {', '.join(evals.unanswered)}")
+    if evals.waiting:
+        print(f"no label yet: {', '.join(evals.waiting)}")
     with files.new_folder(to) as folder:
         _write_csv(folder / "labels.csv", table)
         if find_spec("duckdb"):

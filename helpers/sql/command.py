@@ -32,12 +32,13 @@ def sql_command(
         "tokenizer": "words",
     }
     with engines.engine(engine, to) as opened:
-        _search(opened, evals, docs, queries, chunks, settings, to / f"{RUN}.trec")
+        run = _search(opened, evals, docs, queries, chunks, settings)
+        runs.write_trec(to / f"{RUN}.trec", run, RUN)
         if docs or queries:  # no set has these hashes, so the card holds that of the texts
             card["texts_md5"] = opened.rows("SELECT texts FROM indexed")[0][0]
             files.write(to / f"{RUN}.json", json.dumps(card, indent=1) + "\n")
         else:
-            runs.write_card(to / f"{RUN}.json", evals, card)
+            runs.write_card(to / f"{RUN}.json", evals, card, run)
         if evals and evals.queries and not queries:
             _print_measures(opened, evals)
     return f"run: {to / RUN}.trec"
@@ -55,7 +56,7 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
     files.refuse(problems)
 
 
-def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path) -> None:
+def _search(opened: Engine, evals, docs, queries, chunker, settings) -> runs.Rankings:
     began = time.monotonic()
     bm25.add_documents(opened, evals, docs, chunker or "")
     done = bm25.index_documents(opened, settings)
@@ -64,7 +65,7 @@ def _search(opened: Engine, evals, docs, queries, chunker, settings, path: Path)
     began = time.monotonic()
     run = bm25.search_queries(opened)
     print(f"{len(run)} queries found something ({time.monotonic() - began:.1f} s)")
-    runs.write_trec(path, run, RUN)
+    return run
 
 
 def _print_measures(opened: Engine, evals: evalset.EvalSet) -> None:

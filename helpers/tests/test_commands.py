@@ -91,14 +91,14 @@ def test_make_refresh_passes_on_which_notebooks(tmp_path):
     (python := tmp_path / "bin" / "python").parent.mkdir()
     python.write_text('#!/bin/sh\necho "$@"\n')
     python.chmod(0o755)
-    ready = [f"VENV={tmp_path}", f"--assume-old={tmp_path}/ready"]
+    words = ["make", "--no-print-directory", f"--assume-old={tmp_path}/ready", f"VENV={tmp_path}"]
     (tmp_path / "ready").touch()
-    done = subprocess.run(["make", "refresh", *ready, "ONLY=a b"], cwd=ROOT, stdout=-1, text=True)
+    done = subprocess.run([*words, "refresh", "ONLY=a b"], cwd=ROOT, stdout=-1, text=True)
     assert done.stdout.splitlines()[-1] == "-m helpers refresh --only=a b"
 
 
 FOLDER, RUN = Path("/here"), Path("a.trec")
-LOADED = SimpleNamespace(folder=FOLDER, next_step=str)
+LOADED = SimpleNamespace(folder=FOLDER, next_step=str, waiting={})
 SQL = {"folder": FOLDER, "to": Path("y")}
 SET, IMPORT = {"evals": LOADED}, ["import", "--from", "beir:x", "--to", "y"]
 PASSED_ON = [  # (words, what the function is called with)

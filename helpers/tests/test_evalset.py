@@ -74,12 +74,13 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
         "a": tuple(document.values()), "b": ("b", "B", "x", *["unspecified"] * 2, "", "", ""),
     }  # fmt: skip
     assert [evals.documents[d].retrieval_text for d in "ab"] == [" b\n", "B\n\nx"]
-    assert [*evals.queries] == ["p", "q0", "r"] and [*evals.unanswered] == ["n"]
+    assert [*evals.queries] == ["q0"] and [*evals.unanswered] == ["n"]
+    assert [*evals.waiting] == ["p", "r"]
     assert evals.queries["q0"] == ("q0", "ask", ("b", "a"), "how", "tail", "test", ("b",), "nl", 2)
-    assert evals.queries["p"] == ("p", "x", (), "unspecified", "", "dev", (), "", 0)
+    assert evals.waiting["p"] == ("p", "x", (), "unspecified", "", "dev", (), "", 0)
     assert evals.judgments == [("q0", "b", 1, ()), ("q0", "a", 1, ())]
     assert evals[4:6] == ("words", (0, 1, 2)) and evals.imported == "" and evals.folder == folder
-    assert [*evals.documents] == ["a", "b"] and [*evals.all_queries] == ["p", "q0", "r", "n"]
+    assert [*evals.documents] == ["a", "b"] and [*evals.all_queries] == ["q0", "n", "p", "r"]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
     own = ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1, 3, {"mine": "2026-11-23"})
-    assert evals[4:] == (*own, "strict")
+    assert evals[4:] == (*own, "strict", {})
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(path, '"relevance": 4', '"relevance": 5')
@@ -298,15 +299,17 @@ def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
 
 QUERY_OF = evalset.Query("q", "x", ("d",))
 LATER = QUERY_OF._replace(query_id="r", split="test")
-WAITING = [evalset.Query(f"q{n}", "x", ()) for n in "012345"]
+WAITING = {f"q{n}": evalset.Query(f"q{n}", "x", ()) for n in "012345"}
+ONE, WAITS = {"q0": WAITING["q0"]}, "1 query waits for a relevant document"
 STEPS = [  # a set, and how the next step begins
     (set_of(), evalset.NO_QUERIES),
     (set_of()._replace(unanswered={"q": QUERY_OF}), "every query is of kind none: write one"),
     (set_of(queries=[QUERY_OF]), ""),
     (set_of(queries=[QUERY_OF, LATER]), ""),
     (set_of(queries=[LATER]), "every query has the split test; set some to dev in"),
-    (set_of(queries=[QUERY_OF, WAITING[0]]), "1 query waits for a relevant document: q0; judge"),
-    (set_of(queries=WAITING), "6 queries wait for a relevant document: q0, q1, q2, q3, q4; "),
+    (set_of(queries=[QUERY_OF])._replace(waiting=WAITING), ""),
+    (set_of(queries=[LATER])._replace(waiting=ONE), f"{WAITS}: q0; judge"),
+    (set_of()._replace(waiting=WAITING), "6 queries wait for a relevant document: q0, q1, q2, q3,"),
 ]
 
 

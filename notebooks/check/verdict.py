@@ -323,12 +323,18 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
 def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
     differs, agrees, values = [], [], []
     for case, got, seen, _ in answers:
-        value = apply_view(view, call_safely("", wrong, case.args)[0])
+        value = apply_view(view, _given(wrong, pickle.dumps(case.args)))
         raised = isinstance(value, Raised)
         differs.append(not is_same(case.wanted, value, strict=False))
         agrees.append(is_same(type(value.error), got) if raised else is_same(value, seen, False))
         values.append(value)
     return Made(sentence, np.array(differs), np.array(agrees), _numbers(values))
+
+
+@functools.cache
+def _given(mistake: Callable, args: bytes) -> object:
+    """Return what a known mistake gives for pickled arguments; it's asked once for all answers."""
+    return call_safely("", mistake, pickle.loads(args))[0]
 
 
 def _numbers(values: list) -> np.ndarray:

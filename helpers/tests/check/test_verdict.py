@@ -244,3 +244,15 @@ def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
         verdict.value_of("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
     with pytest.raises(check.Wrong, match="f stops with an error, line 2 of its cell, in f"):
         verdict.value_of("f", learnt("def f():\n    return 1 / 0\n")["f"])
+
+
+def test_a_known_mistake_runs_once_for_each_case_whatever_the_answers():
+    asked = []
+
+    def doubled(n):
+        asked.append(n)
+        return 2 * n
+
+    for more in (1, 2, 3):
+        said_of(lambda n, more=more: 2 * n + more, [(1, 1), (3, 3)], [], [("Doubled.", doubled)])
+    assert sorted(asked) == [1, 3]

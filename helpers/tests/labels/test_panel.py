@@ -10,7 +10,7 @@ from judging import PROOF, do, grades, live, logged, opened
 from labelled_sets import change, rows
 from test_inert import RAW
 
-from helpers import evalset
+from helpers import evalset, figures
 from helpers.labels import log, markup, merge, panel
 from helpers.text import Markup
 
@@ -302,7 +302,7 @@ def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     assert "make report EVALS=folder" in page and live(shown) == {"Undo", "Finish"}
 
 
-def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkeypatch):
+def test_the_session_stops_until_a_query_has_an_answer(folder, capsys, monkeypatch):
     def stops(words):
         with pytest.raises(evalset.EvalSetError, match=words):
             panel.require_labels(evalset.load(folder))
@@ -313,17 +313,24 @@ def test_the_session_stops_until_each_query_has_an_answer(folder, capsys, monkey
     assert capsys.readouterr().out == "2 queries, each with a relevant document\n"
     pairs_waiting(folder)
     first, second = rows(queries)
-    answered = {**second, "relevant_doc_ids": ["queue-full"], "split": "dev"}
-    write_rows(queries, first, answered)
     write_rows(folder / "pool.jsonl", {"query_id": "q2", "doc_id": "disk-full", "rankers": []})
     stops("Judge in the panel above and click Finish")
-    assert queues == [[("q1", "", False)]]  # q2 has an answer
-    former = {"query_id": "q2", "doc_id": "disk-full", "relevance": 1}
-    write_rows(folder / "to_read.jsonl", former, {"query_id": "q2", "doc_id": "queue-full"})
-    write_rows(folder / "pool.jsonl", {"query_id": "q1", "doc_id": "queue-full", "rankers": []})
+    assert {turn[:2] for turn in queues.pop()} == {("q2", "disk-full"), ("q1", ""), ("q2", "")}
+    former = {"query_id": "q2", "doc_id": "queue-full", "relevance": 1}
+    write_rows(folder / "to_read.jsonl", former, former | {"query_id": "q1"})
+    write_rows(folder / "pool.jsonl")
     stops("Judge in the panel above")
-    turns = [turn[:2] for turn in queues.pop() if not turn.repeat]
-    assert turns == [("q2", "disk-full"), ("q1", "queue-full"), ("q1", "")]
+    turns = {turn[:2] for turn in queues.pop() if turn.doc_id}
+    assert turns == {("q2", "queue-full"), ("q1", "queue-full")}
+    answered = {**second, "relevant_doc_ids": ["disk-full"], "split": "dev"}
+    write_rows(queries, first, answered)
+    told = "1 query, each with a relevant document\n1 query left out: 1 waits for a label: q1\n"
+    told += "2 pairs of to_read.jsonl to judge\n"
+    for live_cell, shown in (("", 0), ("1", 1)):
+        monkeypatch.setenv(figures.LIVE, live_cell)
+        panel.require_labels(evalset.load(folder))
+        assert (len(queues), capsys.readouterr().out) == (shown, told)
+    assert {turn[:2] for turn in queues.pop()} == {*turns, ("q1", "")}
     (folder / "to_read.jsonl").unlink()
     write_rows(queries, {**first, "kind": "none"}, answered)
     panel.require_labels(evalset.load(folder))

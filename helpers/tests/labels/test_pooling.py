@@ -68,10 +68,10 @@ def test_who_judges_the_pool_has_judged_the_baseline(tmp_path):
     by_ranker = pooling.by_ranker(evals)
     pairs = [(row["query_id"], row["doc_id"]) for row in pooling.pool(by_ranker)]
     rank = baseline.ranker(evals, baseline.cut(evals))
-    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.queries.items()}
+    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.waiting.items()}
     found = runs.without_own(evals, found)
-    judged = [evalset.Judgment(q, d, 0) for q, d in pairs]
-    assert measures.judged_at(evals._replace(judgments=judged).qrels(), found) == 1
+    judged = {q: {d: 0 for of, d in pairs if of == q} for q in found}
+    assert measures.judged_at(judged, found) == 1
     assert by_ranker["fixed"] == {q: ranking[:10] for q, ranking in found.items()}
 
 
@@ -88,7 +88,7 @@ SAVED = [  # (what the card says instead, whether the run is read)
 @pytest.mark.parametrize(("differs", "is_read"), SAVED)
 def test_the_saved_baseline_is_pooled_while_it_is_current(tmp_path, differs, is_read):
     evals = made_up(tmp_path)
-    runs.save(evals, "fixed", {}, {"q0": MINE}, {})
+    runs.save(evals, "fixed", {}, dict.fromkeys(evals.all_queries, MINE), {})
     card = tmp_path / "runs" / "fixed.json"
     facts = files.json_page(card)
     card.unlink() if differs is None else files.write_jsonl(card, [facts | differs])
@@ -106,12 +106,15 @@ def test_latent_semantics_finds_words_that_stand_with_those_of_the_query(monkeyp
     monkeypatch.setattr(pooling, "LATENT", 2)
     texts = ("disk full", "disk full volume", "volume grow", "mail bounce", "mail bounce")
     evals, bodies = of_texts(*texts, query="disks")
-    (found,) = pooling.latent_semantics(evals, bodies, 10).values()
+    counts = pooling.stem_counts(evals, bodies)
+    (found,) = pooling.latent_semantics(evals, counts, 10).values()
     order, scores = zip(*found, strict=True)
     assert order[:2] == ("d0", "d1") and "d2" in order and not {"d3", "d4"} & {*order}
     assert all(0 < score <= 1 + 1e-9 for score in scores)
-    assert pooling.latent_semantics(evals, bodies, 1) == {"q": [found[0]]}
-    assert pooling.latent_semantics(of_texts(*texts, query="zebra")[0], bodies, 9) == {"q": []}
+    assert pooling.latent_semantics(evals, counts, 1) == {"q": [found[0]]}
+    unknown, _ = of_texts(*texts, query="zebra")
+    counts = pooling.stem_counts(unknown, bodies)
+    assert pooling.latent_semantics(unknown, counts, 9) == {"q": []}
 
 
 def judged(*labels, documents=()):

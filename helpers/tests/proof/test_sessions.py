@@ -161,7 +161,7 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
     lines = [f"{q} Q0 {d} {n} {9 - n} every" for q in asked for n, d in enumerate(every, 1)]
     (graded / "runs" / "every.trec").write_text("\n".join(lines) + "\n")
     pool = play(FURTHER["pool"], graded).said
-    assert pool["a-pool"] == "5 rankers, 16 pairs in the pool, 5 of them unjudged\n"
+    assert pool["a-pool"] == "6 rankers, 16 pairs in the pool, 5 of them unjudged\n"
     assert pool["a-panel-run"].startswith("5 pairs to judge\nVBox(")
     negatives = ({"query_id": q, "easy": every, "hard": []} for q in asked)
     write_rows(graded / "negatives.jsonl", *negatives)

@@ -307,12 +307,29 @@ def adjusted(pairs: Iterable[dict]) -> list[tuple[dict, float]]:
     return [*zip(pairs, holm([at["p"] for at in pairs]) if pairs else [], strict=True)]
 
 
+def worst_case(base, run) -> list[float]:
+    """Ends of the mean with a query imagined that loses or gains all (Gaffke 2005).
+
+    The weights are the gaps between sorted random numbers from 0 to 1.
+    """
+    d, n = np.subtract(run, base), len(base)
+    inner = np.sort(np.random.Generator(np.random.MT19937(11)).random((20_000, n)), axis=1)
+    weights = np.diff(inner, axis=1, prepend=0, append=1)
+    low, high = (weights @ np.append(d, imagined) for imagined in (-1, 1))
+    return [float(np.percentile(low, 2.5)), float(np.percentile(high, 97.5))]
+
+
+def bounded(base, run) -> dict:
+    """Return a comparison of two systems with the ends of the worst case."""
+    return paired(base, run) | {"bounds": worst_case(base, run)}
+
+
 def verdict(at: dict, p: float, matters=MATTERS) -> str:
-    """Return the verdict: shown by p, else shown equal by the interval, else not known."""
+    """Return the verdict: shown by p, else shown equal by the worst case, else not known."""
     if p < ALPHA:
         return "better" if at["difference"] > 0 else "worse"
-    equal = at["low"] > -matters and at["high"] < matters
-    return "no difference shown" if equal else "too few queries to tell"
+    low, high = at["bounds"]
+    return "no difference shown" if -matters < low and high < matters else "too few queries to tell"
 
 
 def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
@@ -425,7 +442,19 @@ def card(files: Files, chunker: str) -> dict:
         "chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl")),
         "corpus_sha256": hashes(files)["corpus"],
         "topics_sha256": hashes(files)["topics"],
+        "chunks_sha256": chunks_hash(files, chunker),
+        "without_results": sorted(
+            row["query_id"]
+            for row in rows(files.folder / "runs" / f"{chunker}.jsonl")
+            if not row["results"]
+        ),
     }
+
+
+def chunks_hash(files: Files, chunker: str) -> str:
+    """Return the SHA-256 of a chunk file, with line ends as Git has them."""
+    content = (files.folder / "chunks" / f"{chunker}.jsonl").read_bytes()
+    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
 
 
 # results.json.
@@ -454,7 +483,11 @@ def results(files: Files) -> dict:
             "grades": sorted(set(given)),
             "sha256": hashes(files)["queries"],
         },
-        "run": {"file": "runs/fixed.trec", "sha256": hashlib.sha256(lines).hexdigest()},
+        "run": {
+            "file": "runs/fixed.trec",
+            "sha256": hashlib.sha256(lines).hexdigest(),
+            "chunks_sha256": chunks_hash(files, "fixed"),
+        },
         "method": METHOD,
         "summary": {split or "all": half(files, run, split) for split in (*SPLITS, None)},
         **{
@@ -571,11 +604,11 @@ def halves(files: Files, run: dict, base: dict) -> dict:
     """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
     both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
     difference, low, high = welch(*(after - before for before, after in both.values()))
-    pairs = {split: paired(*pair) for split, pair in both.items()}
+    pairs = {split: bounded(*pair) for split, pair in both.items()}
     told = {"test minus dev": {"difference": difference, "low": low, "high": high}}
     alone = apart(files)
     if 0 < alone.sum() < len(alone):
-        told["test apart from dev"] = paired(*(of[alone] for of in both["test"]))
+        told["test apart from dev"] = bounded(*(of[alone] for of in both["test"]))
     return pairs | told
 
 
@@ -608,17 +641,18 @@ def decided(comparison: dict) -> None:
     runs = comparison["runs"]
     over_runs = adjusted(run["measures"]["nDCG@10"] for run in runs)
     for run, (deciding, p) in zip(runs, over_runs, strict=True):
-        run |= {"p_holm": p, "verdict": verdict(deciding, p)}
+        at = deciding | {"bounds": run["bounds"]}
+        run |= {"p_holm": p, "verdict": verdict(at, p), "alone": verdict(at, at["p"])}
         for measured in (run["measures"], run["full"]["measures"]):
             for at, p_holm in adjusted(measured.values()):
                 at["p_holm"] = p_holm
     chosen = [run for run in runs if "halves" in run]
     for half in ("test", "test apart from dev"):
         for at, p in adjusted(run["halves"][half] for run in chosen if half in run["halves"]):
-            at["verdict"] = verdict(at, p)
+            at |= {"verdict": verdict(at, p), "alone": verdict(at, at["p"])}
     for run in chosen:
         dev, test, between = (run["halves"][name] for name in ("dev", "test", "test minus dev"))
-        dev["verdict"] = run["verdict"]
+        dev |= {name: run[name] for name in ("verdict", "alone")}
         between["verdict"] = both_say(dev, test)
 
 
@@ -655,6 +689,9 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
+    row |= {"bounds": worst_case(before["nDCG@10"], after["nDCG@10"]), "same_run": run == base}
+    row["new_failures"] = [q for q in before.index if order(base, q) and not order(run, q)]
+    row["full_lost"] = full_lost(files, run, base)
     before, after = (scored(files, side, "dev", in_full) for side in (base, run))
     of_full = {name: paired(before[name], after[name]) for name in before}
     row["full"] = {"n": len(before), "measures": of_full}
@@ -669,6 +706,17 @@ def held(files: Files, run: dict, base: dict) -> dict:
         for q in [*lost.index[:5], *won.index[-5:]]
     ]
     return row
+
+
+def full_lost(files: Files, run: dict, base: dict) -> list[str]:
+    """Return the dev queries with a full answer in the base's first ten and none in the run's."""
+    lost = []
+    for q, grades in files.grades.items():
+        full = {d for d, grade in grades.items() if grade == 2}
+        is_dev = q in files.queries and files.queries[q]["split"] == "dev"
+        if is_dev and full & {*order(base, q)[:10]} and not full & {*order(run, q)[:10]}:
+            lost.append(q)
+    return sorted(lost)
 
 
 # The other pages: data card, coverage, word overlap.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import witness
-from witness import SPLITS, Files, Okapi, chunk_texts, coding, dcg, paired, rows, token_ids, tokens
+from witness import SPLITS, Files, Okapi, bounded, chunk_texts, coding, dcg, rows, token_ids, tokens
 
 SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
@@ -52,7 +52,7 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
             told = [m for m in means if m == "evidence hit@5" or " within " in m]
             sets[name]["any_quote"] = {m: fmean(row[m] for row in rows) for m in told}
         for name in sets.keys() - {"fixed"}:
-            sets[name]["against"] = paired(named["fixed"], named[name])
+            sets[name]["against"] = bounded(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
     known, asked = passages(files, "fixed").values(), quoted(files, "dev")
     lost = {q: where(labels, lists["fixed"][q], known) for q, labels in asked.items()}
@@ -63,6 +63,7 @@ def decided(sets: dict[str, dict]) -> None:
     """Add to the chunk sets of a half what follows from their p values."""
     for at, p in witness.adjusted(of["against"] for of in sets.values() if "against" in of):
         at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
+        at["alone"] = witness.verdict(at, at["p"])
 
 
 def passages(files: Files, name: str) -> dict[str, Passage]:
