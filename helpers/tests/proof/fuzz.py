@@ -53,12 +53,9 @@ CASES = [  # (words of a command, what it reads: a file of this is broken)
 ]
 INTO_SET = ("freeze", "baseline", "plan", "merge", "drop", "compare")  # they write into --evals
 NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card")  # then one
-PLACES = {  # what stands in the word's place: where it leads, if it is a link
-    **dict.fromkeys((".", "set", "kept", "kept/page.txt"), ""),
-    **{f"to_{name}": name for name in ("set", "kept", "nothing")},
-    "to_page.txt": "kept/page.txt",
-    "to_null": os.devnull,
-}
+PLACES = dict.fromkeys((".", "set", "kept", "kept/page.txt"), "")  # that word may be one of these
+PLACES |= {"to_set": "set", "to_kept": "kept", "to_nothing": "nothing"}  # a link: where it leads
+PLACES |= {"to_page.txt": "kept/page.txt", "to_null": os.devnull}
 commands.COMMANDS["merge"] = commands.SET, "labels.panel:merge_log", "what the panel does"
 commands.OFFERED.append("merge")
 PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
