@@ -216,11 +216,12 @@ def _write_junit_error(path: Path, words: str) -> None:
     shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in words)
     page = JUNIT_ERROR.format(html.escape("".join(shown)))
     try:
-        write = importlib.import_module(".files", __package__).write
-    except ImportError:
-        write = Path.write_text
-    try:
-        write(path, page.encode("ascii", "xmlcharrefreplace").decode())
+        try:
+            from . import files
+
+            files.write(path, page)
+        except ImportError:
+            path.write_bytes(page.encode())
     except OSError as error:
         if in_words(error) != words:  # else that is told already
             print(in_words(error), file=sys.stderr)

@@ -5,7 +5,6 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -38,13 +37,14 @@ UNJUDGED = (
 
 
 def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
-    """Return what is known about each of `others` against `base`; `split` None takes all queries.
+    """Return what is known about each of `others` against `base`; `split` is dev, test or all.
 
     Runs of one system, by their cards, are averaged by query and are one row; what is known of a
     single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
+    split = _half(split)
     qrels = _measured(evals, split)
     groups = by_system(others)
     rows = [_row(evals, qrels, base, group) for group in groups]
@@ -69,6 +69,15 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
         "base": described,
         "runs": rows,
     } | costs
+
+
+def _half(split: str | None) -> str | None:
+    """Return the half that a split names, None for all queries. Raises EvalSetError for another."""
+    if split in (None, "all"):
+        return None
+    if split not in files.SPLITS:
+        raise EvalSetError([f"split is {split!r}, wanted dev, test or all"])
+    return split
 
 
 def _measured(evals: EvalSet, split: str | None) -> Qrels:
@@ -154,9 +163,9 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
         row["warnings"] += [f"{of.name}: {words}" for words in _run_warnings(of, qrels)]
     row["measures"] = stats.by_measure(names, before, after)
     row["bounds"] = stats.bounds_of(names[0], before, *tables)
-    row["same_run"] = all(_is_same_run(uncut, of, qrels) for of in group)
+    row["same_run"] = all(_is_same_run(evals, uncut, of) for of in group)
     row["new_failures"] = _new_failures(qrels, uncut, group)
-    row["full_lost"] = _full_lost(evals, qrels, uncut, group[0])
+    row["full_lost"] = _full_lost(evals, qrels, base, run)
     pairs = {q: (before[q][names[0]], after[q][names[0]]) for q in qrels}
     for field in measures.fields_told(evals):
         groups = measures.ids_by_field(evals, qrels, field).items()
@@ -168,19 +177,25 @@ def _row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
     if again := [of for of in (*group, uncut) if of.first.keys() & qrels.keys()]:
         row["searches"] = _further_searches(evals, qrels, again[0])
     if cut:
-        row["warnings"].append(_cut_in_words(cut, depth, names))
+        row["warnings"].append(_cut_in_words(cut, depth, names, len(evals.documents)))
     row["warnings"] += measures.length_warnings(qrels, depth, base, run)
     row["warnings"] += measures.label_warnings(qrels, depth, base, run)
     return row
 
 
-def _is_same_run(base: Run, run: Run, query_ids: Iterable[str]) -> bool:
-    """Return whether two runs have the same lists, of passages where both rank them."""
+def _is_same_run(evals: EvalSet, base: Run, run: Run) -> bool:
+    """Return whether two runs have the same lists, of passages where both rank them.
+
+    Lists of all queries of each half that the run answers count, whichever half is measured: a rare
+    loss may be in the other one.
+    """
     of_passages = bool(base.parts and run.parts)
     if of_passages and base.chunker != run.chunker:
         return False
     first, second = (of.parts if of_passages else of.rankings for of in (base, run))
-    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in query_ids)
+    halves = {query.split for q, query in evals.queries.items() if second.get(q)}
+    asked = [q for q, query in evals.queries.items() if query.split in halves]
+    return all([*dict(first.get(q, []))] == [*dict(second.get(q, []))] for q in asked)
 
 
 def _new_failures(qrels: Qrels, base: Run, group: list[Run]) -> list[str]:
@@ -200,16 +215,26 @@ def _full_lost(evals: EvalSet, qrels: Qrels, base: Run, run: Run) -> list[str]:
     return lost
 
 
-def _cut_in_words(cut: Run, depth: float, names: list[str]) -> str:
-    """Return where a run's lists end and what follows; `depth` is inf against documents."""
+def _cut_in_words(cut: Run, depth: float, names: list[str], documents: int) -> str:
+    """Return where a run's lists end, what follows and, if no card says so, what to do about it.
+
+    `depth` is inf against documents, `documents` is how many the corpus has.
+    """
+    full = min(runs.BASELINE["depth"], documents)
     ends = runs.list_depth(cut)
     longer = sum(len(ranking) > ends for ranking in (cut.parts or cut.rankings).values())
     words = f"lists of {cut.name} end at {how_many(ends, 'result')}"
-    words += f" ({longer} longer)" if longer else ""
+    if longer:
+        words += f" ({longer} longer)"
     if depth == math.inf:
-        return f"{words}, passages, so of each query both have as many documents as these hold"
-    shorter = ", ".join(name for name in names if name not in MEASURES)
-    return f"{words}, so both are measured there: {shorter}"
+        words += ", passages, so of each query both have as many documents as these hold"
+    else:
+        shorter = ", ".join(name for name in names if name not in MEASURES)
+        words += f", so both are measured there: {shorter}"
+    if not cut.depth:
+        words += f"; give {full} results a query or, where there are no more, say so in its card: "
+        words += f'"depth": {full}'
+    return words
 
 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
@@ -412,6 +437,7 @@ def read_compared(evals: EvalSet, base, systems, split: str, read=None) -> list[
     Each has a name of its own: old/run.trec and new/run.trec are both called run. Raises
     EvalSetError, also for a look at test (`split` is not dev) of what nobody chose on dev.
     """
+    _half(split)  # before a function is asked every query
     read = read or partial(read_checked, evals=evals)
     found = [read(base) if base else saved_baseline(evals), *map(read, systems)]
     _refuse_unconfirmed(evals, found if base else found[1:], split)
@@ -555,7 +581,7 @@ def card_command(evals: EvalSet, path: Path) -> list[str]:
 
     Raises EvalSetError where the run is not of this set, as far as it can tell.
     """
-    beside, run = runs.card_path(path), read_checked(path, evals)
+    run, beside = read_checked(path, evals), runs.card_path(path)
     if beside is None:
         raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
     facts = runs.read_card(beside) if os.path.lexists(beside) else {}
@@ -588,7 +614,7 @@ def compare_command(
     comparison = compare_on(evals, against, others, split, **more)
     _write((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
-        found = pairs_to_read(evals, against, others, None if split == "all" else split, pairs)
+        found = pairs_to_read(evals, against, others, _half(split), pairs)
         left = reading.write_list(evals, found)
         place = f"; {left} in {evals.folder / reading.TO_READ}, which session A opens" * bool(left)
         print(f"{how_many(len(found), 'unjudged pair')} that could move a difference{place}")
@@ -606,9 +632,8 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     """
     files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
-    half = None if split == "all" else split
-    comparison = compare(evals, base, others, half)
-    if half == "test" and evals.qrels("dev"):
+    comparison = compare(evals, base, others, split)
+    if split == "test" and evals.qrels("dev"):
         join_halves(comparison, evals, base, others)
     read = [base, *(first for first, *_ in by_system(others))]
     for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):

@@ -346,20 +346,18 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
     values, alone = (
-        stats.by_measure(names, *(by_query(evals, asked, *side, cutoffs) for side in sides))
+        [by_query(evals, asked, *side, cutoffs) for side in sides]
         for asked in (queries, any_quote(queries))
     )
-    decides = deciding_measure(names, evals.decides)
-    bounds = stats.bounds_of(decides, *(by_query(evals, queries, *side, cutoffs) for side in sides))
     within = int(min(filled, BUDGET))
     lost = (losses(evals, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
-        "measures": values,
-        "any_quote": alone,
+        "measures": stats.by_measure(names, *values),
+        "any_quote": stats.by_measure(names, *alone),
         "short": short,
         "within": within,
-        "bounds": bounds,
+        "bounds": stats.bounds_of(deciding_measure(names, evals.decides), *values),
         "verdict": "",
         "reason": "",
         "lost": dict(zip(("base", "run"), lost, strict=True)),

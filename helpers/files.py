@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime
-import errno
 import gzip
 import hashlib
 import json
@@ -316,14 +315,12 @@ SYSTEM = (Path("/dev"), Path("/proc"))  # their links are no file's: /dev/stdout
 def write(path: Path, text: str) -> None:
     """Write a whole file or nothing: a temporary file beside it, then one rename.
 
-    A pipe or a device is written to where it stands. Raises IsADirectoryError for a folder.
+    A pipe or a device is written to where it stands. Raises OSError for a folder.
     """
     content = text.encode("utf-8")
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if _is_stream(path):
+    if _is_special(path):
         sys.stdout.flush()  # it may be the same one
-        with path.open("ab") as stream:
+        with path.open("ab") as stream:  # which a folder refuses
             stream.write(content)
         return
     with new_file(path) as part, part.open("xb") as file:
@@ -332,8 +329,8 @@ def write(path: Path, text: str) -> None:
         os.fsync(file.fileno())
 
 
-def _is_stream(path: Path) -> bool:
-    """Return whether a path is a pipe, a device or a link of the system to whatever is open."""
+def _is_special(path: Path) -> bool:
+    """Return whether a path is no file: a folder, a pipe, a device, or a link like /dev/stdout."""
     if path.is_symlink() and any(home in SYSTEM for home in path.absolute().parents):
         return True
     return path.exists() and not path.is_file()

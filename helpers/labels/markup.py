@@ -52,11 +52,25 @@ class Plain(mistune.HTMLRenderer):
         return super().block_code(code)
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a link's text and its address."""
-        address = mistune.escape(url)
-        return text if text == address else f"{text} ({address})"
+        """Return a link's text, its address and its title."""
+        return f"{text} ({mistune.escape(' '.join(filter(None, (url, title))))})"
 
     image = link  # its text says what the drawing shows
+
+
+def _renderer() -> mistune.Markdown:
+    """Return what renders Markdown in the order of its words, so that a selection is found in it.
+
+    [text][ref] and <address> stay as they are written.
+    """
+    plugins = ["table", "strikethrough"]
+    render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
+    block, inline = render.block, render.inline
+    for rules in (block.rules, block.list_rules, block.block_quote_rules):
+        rules.remove("ref_link")
+    for name in ("auto_link", "auto_email"):
+        inline.rules.remove(name)
+    return render
 
 
 def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup:
@@ -64,9 +78,7 @@ def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup
 
     `passages` are (start, end) in characters of the Markdown, underlined where the page shows them.
     """
-    plugins = ["table", "strikethrough"]
-    render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
-    parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(render(text)))  # tags at odd places
+    parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(_renderer()(text)))  # tags at odd places
     shown = "".join(map(html.unescape, parts[::2]))
     underlined = {n for passage in passages for n in _places_on_page(text, *passage, shown)}
     page, start = Markup(""), 0

@@ -152,7 +152,9 @@ class Panel:
         """Take what is selected in the document as evidence, where it is a passage of it."""
         if not change["new"].strip() or not self.lines:
             return
-        words, places = quote_of(change["new"], self.text)
+        words, places = quote_of(change["new"], self.body)
+        if not words:  # then it stands in the title alone, or begins there
+            words, places = quote_of(change["new"], self.text)
         self._take(words)
         message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
         if places > 1:
@@ -265,13 +267,14 @@ class Panel:
         self._say(words, wrong=False)
 
     def _offer(self, turn: Turn | None) -> None:
-        """Offer the lines of a turn's document as evidence, of which none is taken yet."""
-        is_document = bool(turn and turn.doc_id)
-        self.text = self.evals.documents[turn.doc_id].retrieval_text if is_document else ""
-        self.lines = [line.strip() for line in self.text.split("\n") if line.strip()]
+        """Offer the lines below the title of a turn's document as evidence; none is taken yet."""
+        document = self.evals.documents[turn.doc_id] if turn and turn.doc_id else None
+        self.text = document.retrieval_text if document else ""
+        self.body = document.text if document else ""
+        self.lines = [line.strip() for line in self.body.split("\n") if line.strip()]
         self.line = -1
         self.document.selected = self.evidence.value = ""
-        self.evidence.layout.display = None if is_document else "none"
+        self.evidence.layout.display = None if document else "none"
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)

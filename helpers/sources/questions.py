@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from .. import files
 from ..files import EvalSetError
 from . import readers, tables
 from .readers import Label, Source, Task
@@ -68,6 +69,10 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> tuple[dict,
     query_id = readers.id_of(place, row, ("_id", "id"), task, name)
     query = {"query_id": query_id, "query": question}
     kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
+    form = files.schema("retrieval_queries")
+    if kind and not form.fits("kind", kind):
+        task.leave_out(f"types that are no kind ({form.wanted('kind')})", place)
+        kind = ""
     query |= ({"kind": kind} if kind else {}) | ({"answers": [answer]} if answer else {})
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}

@@ -80,7 +80,7 @@ def engine(kind: str, folder: Path) -> AbstractContextManager[Engine]:
     if kind == "duckdb":
         return _duckdb(folder)
     if kind == "sail" or kind.startswith("sc://"):
-        return _spark(kind, (folder / "sail").resolve())
+        return _spark(kind, (folder / "bm25.sail").resolve())
     raise EvalSetError([f"found engine {kind!r}, wanted duckdb, sail or sc://host:port"])
 
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
-from helpers import baseline, compare, evalset, evidence, files, measures, runs, stats
+from helpers import api, baseline, compare, evalset, evidence, files, measures, runs, stats
 from helpers.text import token_ids
 
 
@@ -76,6 +76,39 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     page = compare.comparison_page(found)
     for words in ("the verdict on documents rests on nDCG@4", "| MAP@4 ", "| MRR@4 "):
         assert words in page
+
+
+def test_a_run_of_passages_that_is_cut_names_its_remedy_against_documents(long):
+    evals, run = long
+    parts = {f"q{n}": [(f"d000#0:{k}", -k) for k in range(1, 8 if n else 9)] for n in range(6)}
+    cut = runs.Run("cut", {q: [("d000", -1.0)] for q in parts}, [], parts)
+    for depth in (0, 7):
+        (row,) = compare.compare(evals, run("deep", *[100] * 6), [cut._replace(depth=depth)])[
+            "runs"
+        ]
+        words = "lists of cut end at 7 results (1 longer), passages, so of each query both have as "
+        words += "many documents as these hold"
+        if not depth:
+            words += "; give 100 results a query or, where there are no more, say so in its card: "
+            words += '"depth": 100'
+        assert words in row["warnings"]
+
+
+def test_a_full_answer_is_lost_only_where_both_lists_reach_it(long):
+    evals, run = long
+    graded = [of._replace(relevance=2) for of in evals.judgments]
+    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
+    base, cut = run("base", *[100] * 6, rank=4), run("cut", *[3] * 6, rank=9)
+    for depth, lost in ((3, []), (4, [*base.rankings])):
+        after = cut._replace(
+            rankings={q: of[:depth] for q, of in run("", *[9] * 6).rankings.items()}
+        )
+        found = compare.compare(evals, base, [after])
+        assert found["runs"][0]["full_lost"] == lost
+        page = compare.comparison_page(found)
+        assert ("Full answers lost" in page) == bool(lost) == ("(q0, q1, q2, q3, q4, q5)" in page)
+        unnamed = compare.comparison_page(found | {"split": "test"})
+        assert ("lost from the first ten: 6 of 6 queries\n" in unnamed) == bool(lost)
 
 
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
@@ -201,7 +234,7 @@ def test_what_cannot_be_compared_is_told_and_leaves_no_report(many, status):
     assert not (many / "comparisons").exists()
 
 
-def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
+def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch):
     xml, broken, worse = many / "gate.xml", many / "mine.trec", many / "worse.trec"
     broken.write_text("q1 Q0 x2 2 1 t\n")
     faults = [  # what is typed, what the file says
@@ -218,6 +251,13 @@ def test_what_cannot_be_compared_is_an_error_of_junit(many, status):
         suite = ElementTree.fromstring(xml.read_text())
         assert [suite.get(n) for n in ("tests", "failures", "errors", "skipped")] == [*"1010"]
         assert suite[0][0].tag == "error" and told in suite[0][0].text, words
+    xml.unlink()
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evalset, "load", interrupted)
+    assert status(worse, "--junit", xml)[0] == 130 and not xml.exists()
     former = broken.read_bytes()
     done, printed = status("--junit", broken)  # the run that was meant
     assert done == 2 and "are required: runs" in printed.err and broken.read_bytes() == former
@@ -238,6 +278,19 @@ def test_a_file_of_junit_that_cannot_be_written_is_told_once(many, status):
     done, printed = status(many / "worse.trec", "--junit", many / "worse.trec" / "gate.xml")
     assert done == 2 and printed.err.startswith(f"cannot compare: {many / 'worse.trec'}: ")
     assert len(printed.err.splitlines()) == 1
+
+
+def test_a_split_that_is_none_is_told_before_anything_else(many):
+    evals = evalset.load(many)
+    base = run_of("base", *[ranked(1, 10, 10)] * 40)
+    for call in (compare.compare, compare.compare_on, api.compare_runs):
+        given = (base,) if call is api.compare_runs else (base, [base])
+        for split in ("train", "", "DEV"):
+            with pytest.raises(evalset.EvalSetError, match=f"^split is '{split}', wanted dev, tes"):
+                call(evals, *given, split=split)
+        assert call(evals, *given, split="all")["n"] == 40
+    with pytest.raises(evalset.EvalSetError, match="^split is 'train'"):
+        compare.read_compared(evals, many / "no.trec", [], "train")
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
@@ -411,8 +464,9 @@ def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
     assert done == 1 and "## run: worse" in printed.out
     assert "Warning (run): run.json is named as a card, so it has none" in printed.out
     page = (many / "run.json").read_bytes()
-    monkeypatch.setattr(sys, "argv", ["h", "card", str(many / "run.json"), "--evals", str(many)])
-    assert commands.main() == 1 and "wanted the name run.jsonl" in capsys.readouterr().err
+    for path, told in ((many / "run.json", "wanted the name run.jsonl"), (".", ".:1: cannot be")):
+        monkeypatch.setattr(sys, "argv", ["h", "card", str(path), "--evals", str(many)])
+        assert commands.main() == 1 and told in capsys.readouterr().err
     assert (many / "run.json").read_bytes() == page
 
 
@@ -522,6 +576,7 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
         found = compare.compare(evals, low, others)
         apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
         assert apart == [1, 0, None]
+    assert found["runs"][1]["same_run"]  # though it wasn't asked what nothing answers
     page = compare.comparison_page(found)
     words = "higher first score than one of the 1 without (AUROC; 0.5 is chance): "
     assert page.count(words) == 1
@@ -835,7 +890,9 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
         found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
         (row,) = found["runs"]
         assert compare.decided_by(row, decides) == decided
-        assert row["decision"]["verdict"] == verdict, (base, name, decides)
+        told = row["decision"]
+        assert told["verdict"] == verdict, (base, name, decides)
+        assert told["bounds"] == stats.worst_case_bounds([told["difference"]] * 12)
         page = compare.comparison_page(found)
         assert words in page and ("sees ten" in page) == bool(words)
         reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]

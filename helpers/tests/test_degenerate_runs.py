@@ -92,6 +92,13 @@ def rows(result, query_ids=tuple(BASE)):
     return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
 
 
+def lines(change, part=""):
+    """Make JSON lines of each list of the baseline, changed, by passage where `part` is one."""
+    run = {q: change(n, ranked) for n, (q, ranked) in enumerate(BASE.items())}
+    run = {q: [(d + part, s) for d, s in ranked] for q, ranked in run.items()}
+    return {"mine.jsonl": files.as_lines({"query_id": q, "results": r} for q, r in run.items())}
+
+
 def spans(start, end):
     return rows(lambda d, s: {"doc_id": d, "start": start, "end": end, "score": s})
 
@@ -107,6 +114,10 @@ def turned(n, ranked):
 def uneven(n, ranked):
     """Return what ten passages leave of a list, where several are of one document."""
     return ranked[: 2 + n % 6]
+
+
+def halved(n, ranked):
+    return ranked[: 80 if n % 2 else 50]
 
 
 def emptied(n, ranked):
@@ -148,11 +159,19 @@ UNJUDGED = "none of its first ten documents is judged: is it empty, of the other
 SHORT = "30 of 30 lists of mine hold fewer than 10 documents, and a place that is empty counts as"
 FIVE = "lists of mine end at 5 results, so both are measured there: nDCG@5, RR@5, recall@5, AP@5"
 ALONE = "chunk ids count as their documents, and their evidence is not measured: wanted their set"
+THERE = ", so both are measured there: recall@50, AP@50"
+ENDED = (
+    f"lists of mine end at 50 results (17 longer){THERE}; give 80 results a query or, where there"
+)
+ENDED += ' are no more, say so in its card: "depth": 80'
 BEHIND = "(30 queries) stand behind those of the first, and nDCG@10 sees ten of them"
 LATER = "results of later searches (q1#2) but not of the first (q1) for 1 query: q00"
 RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what is said, more words)
     ("the baseline", trec(BASE), 0, ALIKE, EVEN),
     ("the baseline at a gate", trec(BASE), 0, ALIKE, EVEN, *NOT_WORSE, NO_NEW, "--strict"),
+    ("of dev alone", rows(lambda *r: r, [*BASE][:30]), 0, ALIKE, EVEN, *NOT_WORSE, "--strict"),
+    ("one of test lost", each(lambda n, r: r if n != 33 else []), 3, FEW, NEEDED, *NOT_WORSE),
+    ("one of test turned", each(lambda n, r: r if n != 33 else turned(n, r)), 0, FEW, NEEDED),
     ("a tie, no proof", each(lambda n, r: r[:50]), 3, FEW, NEEDED, *NOT_WORSE, "--strict"),
     ("five emptied", each(emptied), 0, FEW, EMPTIED),
     ("five emptied, guarded", each(emptied), 1, FEW, EMPTIED, NO_NEW),
@@ -175,6 +194,11 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("depth 50", each(lambda n, r: r[:50]), 0, FEW, "lists of mine end at 50 results, so both"),
     ("depth 5", each(lambda n, r: r[:5]), 0, f"{FEW} (nDCG@5)", FIVE),
     ("one longer", each(lambda n, r: r[: 5 if n else 9]), 0, f"{FEW} (nDCG@5)", "(1 longer)"),
+    ("half of it cut", each(halved), 0, FEW, ENDED),
+    ("in JSON lines", lines(halved), 0, FEW, ENDED),
+    ("its passages", lines(halved, "#0") | FIXED, 0, FEW, ENDED),
+    ("told that it's whole", each(halved) | card(depth=80), 0, FEW, "| recall@100 "),
+    ("told where it ends", each(halved) | card(depth=50), 0, FEW, f"{THERE}\n"),
     ("of ten passages", each(uneven), 1, WORSE, SHORT),
     ("the same, told", each(uneven) | card(depth=2), 0, f"{FEW} (nDCG@2)", "end at 2 results"),
     ("other ids", documents(lambda d: f"x{d}"), 2, "", "nothing in it is of this corpus, was it"),
@@ -185,6 +209,7 @@ RUNS = [  # (what, files, exit status, verdict or "" where it is refused, what i
     ("gz", {"mine.trec.gz": PACKED}, 0, ALIKE, EVEN),
     ("gz by another name", {"mine.trec": PACKED}, 2, "", "byte 0x8b is not UTF-8"),
     ("JSON lines as TREC", {"mine.trec": spans(0, 9)["mine.jsonl"]}, 2, "", "found 643 fields"),
+    ("spans as floats", spans(0.0, 20.0), 2, "", "0.0 to 20.0 of d00, wanted whole numbers of"),
     ("spans of no quote", spans(0, 20), 0, FEW, "- Evidence: worse, evidence "),
     ("those decide", spans(0, 20), 1, WORSE, "- Evidence: worse, evidence hit@5 1.000 to", *BITS),
     ("no passages", trec(BASE), 2, "", "it or its base ranks no passages", *BITS),

@@ -157,7 +157,7 @@ def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
     rankings = {"q1": [("disk-full", 0.0), ("queue-full", -1.0)], "q2": [("disk-full", 0.0)]}
     runs.write_trec(path, rankings, "t")
     wanted = api.compare_runs(measured, path)
-    assert wanted["runs"][0]["decision"]["verdict"] == stats.SAME_RUN
+    assert wanted["runs"][0]["decision"]["verdict"] == stats.TOO_FEW
     for search in SEARCHES:
         assert api.compare_runs(measured, search) == wanted
         found = api.compare_runs(measured, path, search, base=search)

@@ -127,8 +127,10 @@ MISFITS = [  # (place, value, what is told)
     ("queries grades", [0, True], "data.queries.grades[1] must be integer"),
     ("summary dev median_first_rank", "<b>", "dev.median_first_rank must be number or null"),
     ("cards", [{"query_id": "q"}], "data.cards[0] must contain ["),
+    ("compared_dev runs", [{"name": "a", "primary": "AP", "judged@10": 1}],
+     "data.compared_dev.runs[0] must contain ['bounds', "),
     ("by_kind dev", {"typo": {"n": 1}}, "data.by_kind.dev.typo must contain ['measures'] prop"),
-]
+]  # fmt: skip
 
 
 def test_a_file_that_is_no_result_is_told_with_its_place(reported):

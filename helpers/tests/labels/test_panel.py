@@ -30,8 +30,9 @@ PAGES = {
     "<b>b</b>": "<p>&#60;<mark>b</mark>&#62;<mark>b</mark>&#60;/<mark>b</mark>&#62;</p>\n",
     "<div>\na\n</div>": "<p>&#60;div&#62;&#10;a&#10;&#60;/div&#62;</p>\n",
     "[a](https://x/b)": "<p>a (https&#58;//x/<mark>b</mark>)</p>\n",
-    "<https://x>": "<p>https&#58;//x</p>\n",
+    "<https://x>": "<p>&#60;https&#58;//x&#62;</p>\n",
     "![a](https://x/y.png)": "<p>a (https&#58;//x/y&#46;png)</p>\n",
+    "[a][c]\n\n[c]: https://x": "<p>[a][c]</p>\n<p>[c]: https://x</p>\n",
     "~~a~~ **B**": "<p><del>a</del> <strong><mark>B</mark></strong></p>\n",
 }
 
@@ -172,7 +173,7 @@ def test_what_is_selected_becomes_evidence(folder):
         ("logs.\nThen", "logs.\n\nThen", "Evidence taken: 2 words."),
         ("", "logs.\n\nThen", "Evidence taken: 2 words."),  # a click
         ("runbook", "logs.\n\nThen", "!No passage reads like this"),
-        ("l", "full", "Evidence taken: 1 word. They stand at 5 places: select more"),
+        ("l", "Delete", "Evidence taken: 1 word. They stand at 4 places: select more"),
     ):
         shown.document.selected = selected
         assert shown.evidence.value == evidence and message(shown).startswith(told)
@@ -192,7 +193,8 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     shown.buttons["And this too"].click()
     assert "needed, too" in message(shown)
     shown.key.value = "j"
-    shown.key.value = "j"  # the second line in place of the first
+    shown.key.value = "j"
+    shown.key.value = "k"  # the first line in place of the second
     shown.key.value = "+"
     shown.document.selected = "runbook"  # is no passage of it
     shown.document.selected = "call\nStorage"
@@ -234,15 +236,24 @@ def test_keys_act_at_once_and_empty_the_box(folder):
 
 def test_two_keys_go_through_the_lines(folder):
     shown = opened(folder, [("q1", "disk-full")])
-    lines = ["disk-full", "Delete <old> logs.", "Then <|endoftext|> call Storage."]
-    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 2), ("j", 2)):
+    lines = ["Delete <old> logs.", "Then <|endoftext|> call Storage."]  # the title is no evidence
+    for key, n in (("j", 0), ("J", 1), ("k", 0), ("k", 0), ("j", 1), ("j", 1)):
         shown.key.value = key
         assert shown.evidence.value == lines[n]
-        assert message(shown) == f"Line {n + 1} of 3: {lines[n]}"
+        assert message(shown) == f"Line {n + 1} of 2: {lines[n]}"
     shown.key.value = "2"
-    assert logged(folder)[0]["evidence"] == lines[2]
+    assert logged(folder)[0]["evidence"] == lines[1]
     shown.key.value = "j"
     assert message(shown) == "!the next line does nothing now."
+
+
+def test_words_of_the_title_are_taken_from_the_body_where_they_stand_there(folder):
+    page = folder / "corpus" / "disk-full.md"
+    for more, evidence in (("", "disk-full"), ("The disk: full.", "disk: full")):
+        page.write_text(page.read_text() + more)
+        shown = opened(folder, [("q1", "disk-full")])
+        shown.document.selected = "disk full"
+        assert shown.evidence.value == evidence
 
 
 def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder):

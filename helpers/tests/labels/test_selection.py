@@ -8,6 +8,14 @@ from helpers.text import Markup
 ROWS = "| code | **what** to do |\n|------|-----|\n| E1 | call `ops`, 24 h |\n| E2 | wait |\n"
 TABLE = f"Start.\n\n{ROWS}"
 STEPS = "# Steps\n\n1. Add a *consumer*.\n2. Look again.\n\n```sh\nkubectl get pods\n```\nDone.\n"
+REFER = "See [the *ops* page][ops] and [ops].\n\n[ops]: https://x.y/z 'Ops'\n"
+LINKS = (  # what it takes to show them must not hide or repeat words
+    REFER,
+    "- a [b][c] d\n\n  [c]: https://x\n\ne",
+    "> a [b][c] d\n>\n> [c]: https://x\n",
+    "a [b.org](b.org) c <https://x> d <e@f.org> g",
+    'a ![b](c.png "a title") [![d](e.png)](f) g',
+)
 LOGS = "log the catalog, log **it**. Logs: log it"
 PASSAGES = [  # what is selected on the page of a text, its passage of that text, at how many places
     ("Add a consumer", STEPS, "Add a *consumer", 1),
@@ -26,6 +34,8 @@ PASSAGES = [  # what is selected on the page of a text, its passage of that text
     ("東京の", "私は東京の人です", "東京の", 1),
     ("हिन्दी", "यह हिन्दी है", "हिन्दी", 1),
     ("here (https://x.y/z) now", "[here](https://x.y/z) now", "here](https://x.y/z) now", 1),
+    ("ops page", REFER, "ops* page", 1),
+    ("page][ops] and", REFER, "page][ops] and", 1),
     ("log", LOGS, "log", 3),  # whole words win
     ("log it", LOGS, "log **it", 2),
     ("atalo", LOGS, "catalog", 1),
@@ -42,7 +52,7 @@ def test_a_selection_is_found_in_the_text():
 
 
 def test_all_that_a_page_shows_is_found_in_its_text():
-    for text in (TABLE, STEPS):
+    for text in (TABLE, STEPS, *LINKS):
         page = markup.markdown_html(text, set())
         shown = re.sub(r"&#(\d+);", lambda m: chr(int(m[1])), re.sub(r"<[^>]*>", "", page))
         assert selection.quote_of(shown, text)[1] == 1

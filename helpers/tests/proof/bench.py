@@ -5,10 +5,13 @@ differ from machine to machine and from hour to hour; ratios of one run less so,
 asserts either. Memory is read from the operating system, so this command needs Linux or macOS.
 """
 
+import importlib
 import multiprocessing
 import os
 import resource
+import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable
@@ -154,10 +157,57 @@ def engines(n_documents: int, folder: Path) -> pd.DataFrame:
     return table
 
 
+# Today's engine beside the one of an earlier commit, whose speed it must not fall below.
+
+EARLIER = "2b85c4d"
+
+
+def earlier_engine(folder: Path):
+    """Return the engine of EARLIER, its package unpacked as `earlier`; None without that commit."""
+    archive, package = folder / "earlier.tar", folder / "earlier"
+    words = ["git", "archive", f"--output={archive}", EARLIER, "helpers"]
+    if subprocess.run(words, cwd=workbook.ROOT, stderr=subprocess.DEVNULL).returncode:
+        return None
+    with tarfile.open(archive) as file:
+        file.extractall(folder, filter="data")
+    (folder / "helpers").rename(package)
+    sys.path.insert(0, str(folder))
+    return importlib.import_module("earlier.sparse")
+
+
+def beside_earlier(n_documents: int, folder: Path, earlier) -> pd.DataFrame:
+    """Return queries a second of both engines, in turns in this process, the best of five."""
+    path, ids = folder / f"{n_documents}.txt", [f"d{n:07}" for n in range(n_documents)]
+    write_corpus(path, n_documents)
+    engines = {"today": sparse, EARLIER: earlier}
+    built = {name: engine.bm25(ids, path.open()) for name, engine in engines.items()}
+    rows = {}
+    for kind, skip in (("all words", 0), ("content words", STOP)):
+        asked = dict(enumerate(queries(skip, 400 if n_documents <= 10_000 else 100)))
+        seconds = {name: [] for name in engines}
+        for _ in range(5):
+            for name, engine in engines.items():
+                start = time.process_time()
+                list(engine.rankings(*built[name], asked, K))
+                seconds[name].append(time.process_time() - start)
+        rows[kind] = {name: len(asked) / min(of) for name, of in seconds.items()}
+    table = pd.DataFrame(rows).T
+    table["x"] = table["today"] / table[EARLIER]
+    return table
+
+
 def main() -> None:
     """Print every comparison."""
     sizes = (*SIZES, MILLION) if os.environ.get("MILLION") else SIZES
     pd.set_option("display.width", 200, "display.max_columns", 20)
+    with tempfile.TemporaryDirectory() as folder:
+        earlier = earlier_engine(Path(folder))
+        if not earlier:
+            print(f"no engine beside today's: this checkout has no commit {EARLIER}")
+        for n_documents in SIZES if earlier else ():
+            table = beside_earlier(n_documents, Path(folder), earlier)
+            print(f"\n{n_documents:,} documents, queries a second, in turns in one process")
+            print(table.to_string(float_format=rounded), flush=True)
     for n_documents in sizes:
         with tempfile.TemporaryDirectory() as folder:
             table = engines(n_documents, Path(folder))

@@ -151,8 +151,8 @@ def reload_judge_the_third_and_finish(panel: Panel) -> None:
     panel.select()
     panel.button["2 answers it"].click()
     panel.says("Saved: 2")
-    panel.key.press_sequentially("jj")
-    panel.says("Line 2 of")
+    panel.key.press_sequentially("j")
+    panel.says("Line 1 of")
     assert panel.evidence.input_value() == "Look at the queue depth first."
     panel.button["1 helps in part"].click()
     panel.says("No document judged for this query answers it")

@@ -1,8 +1,9 @@
 """Break one thing at random under a command that reads people's files: make proof ONLY=fuzz N=2000.
 
-A trial breaks a file of a small set, a run, a source or a learner's copy, or puts an odd word on
-the command line. The command must neither crash nor hang; where it refuses, it names a file and
-changes none. The number of a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
+A trial breaks a file of a small set, a run, a source or a learner's copy, puts an odd word on the
+command line, or a folder, link or device where it names a path. The command must neither crash nor
+hang, and changes nothing but what it names; where it refuses, it names a file and changes none. The
+number of a finding repeats it: make proof ONLY=fuzz SEED=7 TRIAL=133,98.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ from helpers import __main__ as commands  # noqa: E402
 from helpers.learn import progress, record  # noqa: E402
 
 LIMIT = 20  # seconds of a trial
-FINE, FAILS = ("harmless", "refused"), ("crash", "hang", "unclear", "left over")
+FINE, FAILS = ("harmless", "refused"), ("crash", "hang", "unclear", "left over", "strayed")
 DONE, REFUSED = {"audit": (0, 1), "compare": (0, 1, 3)}, {"compare": 2}  # else 0, else 1
 CASES = [  # (words of a command, what it reads: a file of this is broken)
     ("audit --evals set", "set"),
@@ -40,14 +41,24 @@ CASES = [  # (words of a command, what it reads: a file of this is broken)
     ("export --evals set --to new", "set"),
     ("drop q3 --evals set", "set"),
     ("carry --evals set --from later --to new", "set later"),
-    ("compare run.jsonl --evals set", "run.jsonl set"),
+    ("compare run.jsonl --evals set --junit gate.xml", "run.jsonl set"),
     ("compare set/systems/other.trec --base run.jsonl --evals set --to new", "set run.jsonl"),
     ("sql --evals set --to new", "set"),
     ("import --from beir:out/beir --to new", "out/beir"),
     ("import --from markdown:set/corpus --to new", "set/corpus"),
     ("import --from hotpotqa:hotpot.json --to new", "hotpot.json"),
     ("progress", "learn"),
+    ("new --to new", ""),
+    ("card run.jsonl --evals set", "run.jsonl set"),
 ]
+INTO_SET = ("freeze", "baseline", "plan", "merge", "drop", "compare")  # they write into --evals
+NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card")  # then one
+PLACES = {  # what stands in the word's place: where it leads, if it is a link
+    **dict.fromkeys((".", "set", "kept", "kept/page.txt"), ""),
+    **{f"to_{name}": name for name in ("set", "kept", "nothing")},
+    "to_page.txt": "kept/page.txt",
+    "to_null": os.devnull,
+}
 commands.COMMANDS["merge"] = commands.SET, "labels.panel:merge_log", "what the panel does"
 commands.OFFERED.append("merge")
 PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
@@ -63,6 +74,15 @@ ODD = [None, True, 5, -1, 1.5, 10**400, float("nan"), "", " ", "text", "..", "a/
 ODD += [[1], [["a"]], {"a": 1}, "a\0b", "a\x1b[31mb", "a\u202eb", "a\u200bb", "a\ud800b", "1e999"]
 ODD += ["x" * 5_000, "9" * 5_000, "[" * 100_000]
 ODD_WORDS = ["", "-1", "0", "nan", "1e999", "no-such", "a\nb", "x" * 5_000, "--", "a:b", ".."]
+
+
+def other_place(rng: Random, words: list[str]) -> str:
+    """Put one of PLACES where the words name a path; return the name of what it leads to."""
+    places = [n for n, option in enumerate(words[:-1], 1) if option in NAMES_PATH]
+    n, place = rng.choice(places), rng.choice([*PLACES])
+    kind, colon, _ = words[n].rpartition(":")
+    words[n] = kind + colon + place
+    return Path(PLACES[place] or place).name
 
 
 def break_file(rng: Random, path: Path) -> str:
@@ -135,6 +155,9 @@ def make_stock(folder: Path) -> None:
     film = {"_id": "5a", "question": "Which?", "answer": "yes", "type": "comparison"}
     film |= {"context": [["A (film)", ["One.", " Two."]]], "supporting_facts": [["A (film)", 1]]}
     put(folder / "hotpot.json", json.dumps([film], indent=1))
+    put(folder / "kept" / "page.txt", "A page.\n")
+    for name in filter(PLACES.get, PLACES):
+        (folder / name).symlink_to(PLACES[name])
     for name in ("session_a.ipynb", "session_b.ipynb"):
         for room in ("notebooks", "learn"):
             small_session.write(folder, small_session.session()[:6], name, room)
@@ -158,10 +181,22 @@ def run(words: str, folder: Path) -> tuple[int, str, str]:
     return status, *(stream.buffer.getvalue().decode() for stream in (out, err))
 
 
-def contents(folder: Path) -> set[tuple[str, bytes]]:
-    """Return (path, bytes) of everything below a folder, locks left out."""
+def contents(folder: Path) -> dict[Path, object]:
+    """Return {path: bytes, or where a link leads} of all below a folder, locks left out."""
     paths = (path for path in folder.rglob("*") if path.suffix != ".lock")
-    return {(str(p.relative_to(folder)), p.is_file() and p.read_bytes()) for p in paths}
+    return {p: os.readlink(p) if p.is_symlink() else p.is_file() and p.read_bytes() for p in paths}
+
+
+def strayed(words: list[str], changed: set[Path], before: dict, folder: Path) -> set[Path]:
+    """Return what a command changed and did not name; into --to it may only add."""
+    named = dict(zip(words, words[1:], strict=False))
+    to = (folder / named.get("--to", "none")).resolve()
+    evals = (folder / named.get("--evals", "set")).resolve()
+    card = (folder / named.get("card", "none")).with_suffix(".json")
+    stray = changed - {folder / named.get("--junit", "none"), card}
+    if words[0] in INTO_SET:
+        stray = {path for path in stray if not path.is_relative_to(evals)}
+    return {path for path in stray if path in before or not path.is_relative_to(to)}
 
 
 def verdict(command: str, status: int, err: str, has_changed: bool, names: set[str]) -> str:
@@ -184,22 +219,29 @@ def trial(number: int, seed: int, stock: Path, folder: Path) -> tuple[str, str]:
     """Make a trial, of a negative number a case as it is; return its verdict, and what was told."""
     rng, names, what = Random(f"{seed}:{number}"), set(), "as it is"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(stock, folder)
+    shutil.copytree(stock, folder, symlinks=True)
     words, read = (text.split() for text in (rng.choice(CASES) if number > 0 else CASES[number]))
-    n, odd = rng.randrange(len(words)), rng.choice(ODD_WORDS)
-    if number > 0 and n and rng.random() < 0.1:
+    n, odd, share = rng.randrange(len(words)), rng.choice(ODD_WORDS), rng.random()
+    if number > 0 and n and share < 0.1:
         words[n : n + 1] = rng.choice(([odd], [odd], [], [words[n]] * 2))
+    elif number > 0 and (share < 0.4 or not read) and {*NAMES_PATH} & {*words}:
+        names = {other_place(rng, words)}
     elif number > 0:
         below = [path for name in read for path in (folder / name, *(folder / name).rglob("*"))]
         files = sorted(filter(Path.is_file, below))
         path, names = rng.choice(files), {path.name for path in files}
-        names |= {f"{name}{told}" for name in read for told in (": ", " has no baseline yet")}
+        called = [Path(name).stem for name in read]  # as a report names a run or a set
+        names |= {f"{name}{told}" for name in called for told in (": ", " has no baseline yet")}
         what = f"{path.relative_to(folder)}: {break_file(rng, path)}"
     before = contents(folder)
     status, out, err = run(" ".join(words), folder)
-    changed = {path for path, _ in before ^ contents(folder)}
-    kind = verdict(words[0], status, err, bool(changed), names)
-    head = f"{kind} at {number}: {' '.join(words)[:150]} | {what}, changed: {changed or 'nothing'}"
+    after = contents(folder)
+    changed = {path for path in before | after if before.get(path) != after.get(path)}
+    kind = verdict(words[0], status, err, any(p.suffix != ".xml" for p in changed), names)
+    if kind in FINE and strayed(words, changed, before, folder):
+        kind = "strayed"
+    told = {str(path.relative_to(folder)) for path in changed} or "nothing"
+    head = f"{kind} at {number}: {' '.join(words)[:150]} | {what}, changed: {told}"
     return kind, "\n    ".join([head, *(line[:300] for line in (err or out).splitlines()[-6:])])
 
 
@@ -209,6 +251,7 @@ def main(seed: int, numbers: Iterable[int]) -> int:
     with tempfile.TemporaryDirectory(prefix="fuzz") as made, contextlib.chdir(made):
         stock, folder = Path(made).resolve() / "stock", Path(made).resolve() / "trial"
         progress.progress_report.__defaults__ = (False, 60, folder / "notebooks", folder / "learn")
+        os.environ["EVALS"] = str(folder / "set")  # where --evals is lost
         stock.mkdir()
         make_stock(stock)
         sound = [trial(-n, seed, stock, folder) for n in range(1, len(CASES) + 1)]

@@ -37,3 +37,13 @@ def test_the_systems_and_pythons_are_those_of_the_page():
     named = {"Linux": "ubuntu", "macOS": "macos", "Windows": "windows"}
     assert matrix["os"] == [f"{named[system]}-latest" for system in systems]
     assert {*re.findall(r'python-version: "(.+)"', PAGE)} == {high}
+
+
+def test_the_workflow_to_copy_shows_that_a_search_is_not_worse_and_may_only_read():
+    page = (ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
+    flow = yaml.safe_load(re.search(r"```yaml\n(name: .*?)```", page, re.DOTALL)[1])
+    assert flow["permissions"] == {"contents": "read"}
+    commands = [step.get("run", "") for step in flow["jobs"]["gate"]["steps"]]
+    (line,) = (line for line in commands if line.startswith("retrieval-baseline "))
+    options = vars(__main__.parser("compare").parse_args(line.split()[1:]))
+    assert options["gate"] == "not-worse" and options["no_new_failures"] and options["junit"]

@@ -53,7 +53,11 @@ OTHER = {"context": [["A", ["Else."]], ["C", []]], "supporting_facts": [["A", 1]
 FACTS = [["A", 7], ["A", -1], ["B", 0], ["Z", 0]]
 ROWS = [  # a question, the rest of its query, its labels: document and quotes
     (question(), {"query_id": "all-1"}, [("A", (("One.",),))]),
-    (question(id=9, **OTHER), {"query_id": "9"}, [("A", ())]),  # of another text under this title
+    (
+        question(id=9, type="a|b", **OTHER),
+        {"query_id": "9"},
+        [("A", ())],
+    ),  # of another text under this title
     (
         question(answer="", supporting_facts=FACTS),
         {"query_id": "all-3"},
@@ -85,6 +89,7 @@ def test_questions_without_ids_types_and_answers(tmp_path):
         ("A_b", " A b ", "O."),
     ]
     assert log.left == {
+        "types that are no kind (1 to 60 letters, digits, spaces and -_/.&+())": (1, f"{path}:2"),
         "documents with another text under an id that was there": (1, f"{path}:2"),
         "evidence whose sentence number is beyond its paragraph": (3, f"{path}:2"),
     }
