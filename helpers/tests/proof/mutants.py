@@ -1,36 +1,24 @@
 """Break copies of the workbook on purpose, one wrong edit at a time: each must turn a check red.
 
-Run by `make proof ONLY=mutants`: the list below, of which none may survive, and a seeded sample of
-systematic edits (mutation.py) of which 85 % must be caught (75 % in check and learn), as many from
-every room. SEED=, N= and ROOM= choose another sample; with ROOM= the list is left out. An edit runs
-the test files that import its module, those of its name first, and one notebook.
+Run by `make proof ONLY=mutants`; EDIT=evidence makes only the edits with this in name or file.
 """
 
 import os
-import re
-import resource
 import shutil
+import subprocess
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-import forks
-import mutation
 import nbformat
 import pytest
-from equivalent import EQUIVALENT
-from statsmodels.stats.proportion import proportion_confint
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "helpers" / "tests"))
-from weight import imported  # noqa: E402
 
 A, B, C = (
     f"notebooks/session_{name}.ipynb"
@@ -227,84 +215,48 @@ MUTANTS = [
 ]  # fmt: skip
 
 
-SEED, SAMPLED, WORKERS = 2026, 100, 2
-WANTED = defaultdict(lambda: 0.85, check=0.75, learn=0.75)  # of a room, or of all together
-MOST = 70  # seconds of tests that an edit may cost, beside the notebook
-WHEEL = f"{TESTS}/proof/test_wheel.py"  # installs for minutes: run by its part alone
-SLOW = ("test_sessions", "test_rehearsal", "test_witness", "test_panel", "test_fuzz")  # last
+WORKERS = 2
+SECONDS = 900  # for a run of a test file or a notebook: an endless loop is caught
 NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
 NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
 
 
-def main() -> int:
-    """Run the list and a sample, or with ROOM= a sample of that room; return 1 if they fail."""
-    room, seed = os.environ.get("ROOM", ""), int(os.environ.get("SEED") or SEED)
-    n = int(os.environ.get("N") or (60 if room else SAMPLED))
-    edits = mutation.all_edits(ROOT)
-    known, equivalent = set(map(lines_of, edits)), set(map(lines_of, EQUIVALENT))
-    for file, before, _ in equivalent - known:
-        print(f"equivalent.py names an edit that is none any more: {file}: {before}")
-    chosen = drawn([edit for edit in edits if lines_of(edit) not in equivalent], n, seed, room)
-    print(f"{len(edits)} wrong edits, {len(chosen)} sampled with SEED={seed}", flush=True)
-    forks.warm()
-    with ProcessPoolExecutor(WORKERS, get_context("fork")) as pool:
-        tests = sorted({test for edit in chosen for test in plan(edit)})
-        failing = [*filter(None, pool.map(fails_unbroken, tests))]
+def main(wanted: str) -> int:
+    """Make the edits, print which tier noticed each; return 1 if one survived."""
+    chosen = [mutant for mutant in MUTANTS if wanted in mutant.name or wanted in mutant.file]
+    targets = sorted({mutant.target for mutant in chosen})
+    if not chosen:
+        print(f"found EDIT={wanted!r}, wanted a part of the name or the file of a listed edit")
+        return 1
+    with ThreadPoolExecutor(WORKERS) as pool:
+        failing = [*filter(None, pool.map(fails_unbroken, targets))]
         if failing:
             print(f"unbroken, and yet they fail: {' '.join(failing)}\nRun make check first.")
             return 1
-        survived = 0 if room else run_list(pool)
-        share = run_sample(pool, chosen)
-    if share < WANTED[room]:
-        print(f"wanted {WANTED[room]:.0%} caught: kill the survivors, or name the equivalent ones")
-    return int(bool(equivalent - known) or survived > 0 or share < WANTED[room])
+        ended = Counter()
+        for mutant, how in zip(chosen, pool.map(run, chosen), strict=True):
+            ended[how] += 1
+            print(f"{how:>15}  {mutant.name}  ({mutant.file})", flush=True)
+    survived = ended["SURVIVED"]
+    print(f"{ended['caught by check']} of {len(chosen)} are caught by make check alone")
+    print(f"{len(chosen) - survived} passed, {survived} failed")
+    return int(survived > 0)
 
 
-def lines_of(edit: NamedTuple) -> tuple[str, str, str]:
-    """Return how an edit is known: its file, the lines before and after."""
-    return edit.file, edit.before, edit.after
+def fails_unbroken(target: str) -> str:
+    """Return the name of a target that fails in a copy, "" if it passes."""
+    with copied() as tree:
+        return target if fails(tree, target) else ""
 
 
-def drawn(edits: list, n: int, seed: int, room: str = "") -> list:
-    """Return `n` edits of the room, or as many from every room as make up `n` together."""
-    rooms = defaultdict(list)
-    for edit in edits:
-        rooms[mutation.room_of(edit.file)].append(edit)
-    if room and room not in rooms:
-        raise SystemExit(f"ROOM={room} is unknown, wanted one of: {' '.join(sorted(rooms))}")
-    names = [room] if room else sorted(rooms)
-    shares = {name: n // len(names) + (k < n % len(names)) for k, name in enumerate(names)}
-    return [e for r in names for e in mutation.sample(ROOT, rooms[r], shares[r], seed)]
-
-
-def run_list(pool: ProcessPoolExecutor) -> int:
-    """Run every listed mutant and print how it ended; return how many survived."""
-    ended = Counter()
-    for mutant, how in zip(MUTANTS, pool.map(run_listed, MUTANTS), strict=True):
-        ended[how] += 1
-        print(f"{how:>15}  {mutant.name}  ({mutant.file})", flush=True)
-    alone, both = ended["caught by check"], len(MUTANTS) - ended["SURVIVED"]
-    print(f"{alone} of {len(MUTANTS)} are caught by make check alone, {both} by both tiers")
-    print(f"{both} passed, {ended['SURVIVED']} failed")
-    return ended["SURVIVED"]
-
-
-def run_sample(pool: ProcessPoolExecutor, chosen: list) -> float:
-    """Run the sampled edits, print the survivors and each room's share; return the share caught."""
-    caught, rooms = Counter(), Counter(mutation.room_of(edit.file) for edit in chosen)
-    for edit, how in zip(chosen, pool.map(run_sampled, chosen), strict=True):
-        caught[mutation.room_of(edit.file)] += how.startswith("caught")
-        where = f"{edit.file}:{edit.cell + ':' if edit.cell else ''}{edit.line}"
-        shown = "" if how.startswith("caught") else f"\n  - {edit.before}\n  + {edit.after}"
-        print(f"{how}  {where}  [{edit.kind}]{shown}", flush=True)
-    for room, n in [*sorted(rooms.items()), ("together", len(chosen))]:
-        good = caught.total() if room == "together" else caught[room]
-        low, high = proportion_confint(good, n, method="wilson")
-        print(f"{room:>10}  {good}/{n} caught  {good / n:.2f} [{low:.2f}, {high:.2f}]")
-    return caught.total() / len(chosen)
-
-
-# One edit, in a copy.
+def run(mutant: Mutant) -> str:
+    """Return which tier notices a mutant: its target as check runs it, or whole."""
+    with copied() as tree:
+        write_broken(tree / mutant.file, mutant)
+        of_proof = "/proof/" in mutant.target or "/further/" in mutant.target
+        if not of_proof and fails(tree, mutant.target, "-m", "not proof"):
+            return "caught by check"
+        return "caught by proof" if fails(tree, mutant.target) else "SURVIVED"
 
 
 @contextmanager
@@ -318,16 +270,6 @@ def copied() -> Iterator[Path]:
 
     with tempfile.TemporaryDirectory(prefix="mutant-") as scratch:
         yield Path(shutil.copytree(ROOT, Path(scratch, "workbook"), ignore=left_out))
-
-
-def run_listed(mutant: Mutant) -> str:
-    """Return which tier notices a mutant: its target as check runs it, or whole."""
-    with copied() as tree:
-        write_broken(tree / mutant.file, mutant)
-        of_proof = "/proof/" in mutant.target or "/further/" in mutant.target
-        if not of_proof and fails(tree, [mutant.target], "-m", "not proof"):
-            return "caught by check"
-        return "caught by proof" if fails(tree, [mutant.target]) else "SURVIVED"
 
 
 def write_broken(path: Path, mutant: Mutant) -> None:
@@ -349,150 +291,20 @@ def write_broken(path: Path, mutant: Mutant) -> None:
     path.write_text(after, encoding="utf-8")
 
 
-def run_sampled(edit: mutation.Edit) -> str:
-    """Return "caught" or "SURVIVED", with what was run, for an edit in a fresh copy."""
-    with copied() as tree:
-        path, broken = tree / edit.file, mutation.apply(mutation.text_of(ROOT, edit), edit)
-        tests, books = plan(edit), notebooks(edit)
-        if edit.cell:
-            notebook = nbformat.read(path, as_version=4)
-            next(cell for cell in notebook.cells if cell.id == edit.cell).source = broken
-            nbformat.write(notebook, path)
-            if runs_otherwise(tree, edit.file):
-                return "caught by its notebook"
-            books = []
-        else:
-            path.write_text(broken, encoding="utf-8")
-        if tests and fails(tree, tests, budget=MOST):
-            return "caught by tests"
-        if books and runs_otherwise(tree, books[0]):
-            return "caught by a notebook"
-        return f"SURVIVED ({len(tests)} test files, {len(books[:1])} notebook)"
-
-
-def fails_unbroken(test: str) -> str:
-    """Return the name of a test file that fails in a copy, "" if it passes."""
-    with copied() as tree:
-        return test if fails(tree, [test], budget=MOST) else ""
-
-
-class Budget:
-    """A plugin of pytest: what begins after so many seconds, those of children too, is skipped."""
-
-    def __init__(self, seconds: float):
-        self.end = sum(os.times()[:4]) + seconds
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item) -> bool | None:
-        return True if sum(os.times()[:4]) > self.end else None
-
-
-def fails(tree: Path, names: list[str], *more: str, budget: float = 300) -> bool:
-    """Return whether test files or a notebook fail in a copy, or take far too long."""
-    nbval = NBVAL.split() if names[0].endswith(".ipynb") else ["-p", "no:nbval"]
-
-    def job() -> int:
-        inside(tree)
-        seconds = int(60 + 2 * budget)  # of the processor: an endless loop is caught
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        words = ["-x", "--tb=line", "-p", "no:xdist", *nbval, *more, *names]
-        return pytest.main(words, plugins=[Budget(budget)])
-
-    status = forks.run(job, tree, 600 + 10 * budget)
-    return status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-
-
-def inside(tree: Path) -> None:
-    """Let a fork find the copy's modules, and none of ours."""
-    os.environ.update(EVALS=str(tree / "evals"), PYTHONDONTWRITEBYTECODE="1")
-    os.environ.pop("CI", None)  # under CI pytest writes out whole differences, for minutes
-    sys.dont_write_bytecode = True
-    ours = [str(ROOT), str(ROOT / TESTS), str(ROOT / TESTS / "proof")]
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None) or ""
-        if name != "__main__" and file.startswith((f"{ROOT}/helpers/", f"{ROOT}/notebooks/")):
-            del sys.modules[name]
-    sys.path[:] = [str(tree), *(place for place in sys.path if place not in ours)]
-
-
-def runs_otherwise(tree: Path, name: str) -> bool:
-    """Return whether a notebook fails, shows something else or derives another file."""
-    if fails(tree, [name]):
+def fails(tree: Path, target: str, *more: str) -> bool:
+    """Return whether a test file or a notebook of a copy fails, or takes far too long."""
+    nbval = NBVAL.split() if target.endswith(".ipynb") else ["-p", "no:nbval"]
+    command = [sys.executable, "-m", "pytest", "-x", "-p", "no:xdist", *nbval, *more, target]
+    here = {"EVALS": str(tree / "evals"), "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    env = os.environ | here | fixed
+    env.pop("CI", None)  # under CI pytest writes out whole differences, for minutes
+    try:
+        done = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
         return True
-    derived = [p for p in (ROOT / "evals").rglob("*") if p.suffix in (".md", ".jsonl", ".trec")]
-    derived.append(ROOT / "evals" / "results.json")
-    copies = [tree / path.relative_to(ROOT) for path in derived]
-    pairs = zip(copies, derived, strict=True)
-    return any(not new.exists() or new.read_bytes() != old.read_bytes() for new, old in pairs)
-
-
-# What to run for an edit.
-
-
-def plan(edit: mutation.Edit) -> list[str]:
-    """Return the test files for an edit: those named after its module, then what imports it.
-
-    Of these, those that name the edited function come first. For a cell, which has run its
-    notebook, these are the tests of the sessions and of the exercises.
-    """
-    tests = sorted({*(ROOT / TESTS).rglob("test_*.py")} - {ROOT / WHEEL})
-    if edit.cell:
-        return [SESSIONS, *(str(t.relative_to(ROOT)) for t in tests if t.parent.name == "check")]
-    path = ROOT / edit.file
-    words, wing = {*path.stem.strip("_").split("_")}, path.parent.name.replace("helpers", "tests")
-    function = function_around(path, edit.line)
-    ranked = []
-    for test in tests:
-        steps, text = distance(test, path), test.read_text(encoding="utf-8")
-        named = words <= {*test.stem.split("_")} and test.parent.name in (wing, "proof")
-        named = named or edit.file in text  # it runs the file
-        if named or steps < 3:
-            there = bool(function) and function in text
-            ranked.append((not named, test.stem in SLOW, steps > 1, not there, steps, test))
-    return [test.relative_to(ROOT).as_posix() for *_, test in sorted(ranked)]
-
-
-def notebooks(edit: mutation.Edit) -> list[str]:
-    """Return the notebooks that load an edited module, the nearest first."""
-    books = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
-    books += sorted((ROOT / "notebooks" / "further").glob("*.ipynb"))
-    books.append(ROOT / WRITE_UP)
-    steps = {book: distance(book, ROOT / edit.file) for book in books}
-    near = sorted((book for book in books if steps[book] < 9), key=steps.get)
-    return [book.relative_to(ROOT).as_posix() for book in near]
-
-
-def function_around(path: Path, line: int) -> str:
-    """Return the name of the function, class or constant that begins last before a line, or ""."""
-    above = "\n".join(path.read_text(encoding="utf-8").splitlines()[:line])
-    names = re.findall(r"^(?:def |class )?(\w+)(?=[(:]| =)", above, re.MULTILINE)
-    return names[-1] if names else ""
-
-
-@cache
-def imports(path: Path) -> set[Path]:
-    """Return our files that a module or a notebook imports."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".ipynb":
-        cells = nbformat.reads(text, as_version=4).cells
-        lines = "\n".join(cell.source for cell in cells if cell.cell_type == "code").splitlines()
-        text = "\n".join(line for line in lines if not line.startswith(("%", "!")))
-    return imported(text, path)
-
-
-@cache
-def distance(path: Path, module: Path) -> float:
-    """Return over how many imports a file reaches a module, infinity if over none."""
-    steps, seen, new = 0, {path}, {path}
-    while new and module not in new:
-        new = set().union(*map(imports, new)) - seen
-        seen |= new
-        steps += 1
-    return steps if new else float("inf")
+    return done.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 if __name__ == "__main__":
-    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}  # waiting threads slow the others
-    if not fixed.items() <= os.environ.items():
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | fixed)
-    sys.exit(main())
+    sys.exit(main(os.environ.get("EDIT", "")))

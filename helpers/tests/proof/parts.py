@@ -1,7 +1,7 @@
 """make proof: what is too slow for `make check`, in parts; ONLY="witness mutants" runs these alone.
 
-Each part says what it protects and how long it took. Some read further variables: SEED, N, ROOM
-(mutants), SEED, N, TRIAL (fuzz), SESSIONS (browser), MILLION (bench).
+Each part says what it protects and how long it took. Some read further variables: EDIT (mutants),
+SEED, N, TRIAL (fuzz), SESSIONS (browser), MILLION (bench).
 """
 
 import os
@@ -65,7 +65,7 @@ PARTS = {
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),
     "wheel": Part("the gate, installed outside the repository", tests("wheel")),
     "site": Part("the course as pages, in a real browser", tests("site"), ".cache/tools"),
-    "tools": Part("the tools of the parts below", tests("mutation", "fuzz", "browser", "parts")),
+    "tools": Part("the tools of the parts below", tests("mutants", "fuzz", "browser", "parts")),
     "mutants": Part("that wrong edits turn a check red", script("mutants.py")),
     "fuzz": Part("each command against broken input", script("fuzz.py")),
     "browser": Part(
