@@ -218,23 +218,49 @@ def by_query(
     Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
     `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
     """
-    values, chunks = {}, defaultdict(list)
+    return by_query_asked([queries], evals, rankings, known, cutoffs)[0]
+
+
+def by_query_asked(
+    asked: list[Queries], evals: EvalSet, rankings: Rankings, known: Iterable[Chunk], cutoffs
+) -> list[measures.Values]:
+    """Return what `by_query` does for each way to ask; the first has every query of the others.
+
+    So the rankings are cut to the budgets once.
+    """
+    chunks, values = defaultdict(list), [{} for _ in asked]
     for chunk in known:
         chunks[chunk.doc_id].append(chunk)
-    for query_id, query in queries.items():
-        row, ranking = values.setdefault(query_id, {}), rankings.get(query_id, [])
-        ranks = evidence_ranks(query.quotes, ranking)
-        fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
-        for k in cutoffs:
-            row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
-            row[f"evidence recall@{k}"] = recall(query, ranks, k)
-            row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
-        for budget in BUDGETS:
-            taken = context(ranking, budget, evals.documents)
-            ranks = evidence_ranks(query.quotes, taken)
-            row[recall_name(budget)] = recall(query, ranks, len(taken))
-            row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
+    for query_id in asked[0]:
+        ranking = rankings.get(query_id, [])
+        contexts = {budget: context(ranking, budget, evals.documents) for budget in BUDGETS}
+        for queries, rows in zip(asked, values, strict=True):
+            if query_id in queries:
+                query = queries[query_id]
+                rows[query_id] = _at_cutoffs(query, ranking, chunks, cutoffs)
+                rows[query_id] |= _at_budgets(query, contexts, evals)
     return values
+
+
+def _at_cutoffs(query: Wanted, ranking: list[Chunk], chunks: dict, cutoffs) -> dict[str, float]:
+    """Return the measures of the first k chunks; `chunks` are all of each document."""
+    row, ranks = {}, evidence_ranks(query.quotes, ranking)
+    fewest = {d: fewest_chunks(own, chunks[d]) for d, own in query.quotes.items()}
+    for k in cutoffs:
+        row[f"evidence hit@{k}"] = float(min(ranks.values(), default=math.inf) <= k)
+        row[f"evidence recall@{k}"] = recall(query, ranks, k)
+        row[f"evidence nDCG@{k}"] = ndcg(query, ranks, k, fewest)
+    return row
+
+
+def _at_budgets(query: Wanted, contexts: dict, evals: EvalSet) -> dict[str, float]:
+    """Return recall within each budget, and the share of its tokens that is evidence."""
+    row = {}
+    for budget, taken in contexts.items():
+        ranks = evidence_ranks(query.quotes, taken)
+        row[recall_name(budget)] = recall(query, ranks, len(taken))
+        row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
+    return row
 
 
 # Where evidence is lost.
@@ -345,10 +371,9 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    values, alone = (
-        [by_query(evals, asked, *side, cutoffs) for side in sides]
-        for asked in (queries, any_quote(queries))
-    )
+    asked = [queries, any_quote(queries)]
+    measured = [by_query_asked(asked, evals, *side, cutoffs) for side in sides]
+    values, alone = zip(*measured, strict=True)
     within = int(min(filled, BUDGET))
     lost = (losses(evals, queries, *side, within) for side in sides[:2])
     return {

@@ -130,10 +130,11 @@ def evidence_content(
             continue
         is_dev = split == files.SPLITS[0]
         chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
-        rows, alone = (
-            {name: evidence.by_query(evals, of, rankings[name], known[name]) for name in chosen}
-            for of in (wanted, evidence.any_quote(wanted))
-        )
+        asked, rows, alone = [wanted, evidence.any_quote(wanted)], {}, {}
+        for name in chosen:
+            rows[name], alone[name] = evidence.by_query_asked(
+                asked, evals, rankings[name], known[name], evidence.CUTOFFS
+            )
         sets = _chunk_sets(known, rows, base, evals.matters)
         for name, values in alone.items() if alone[base] else ():
             means = measures.means(values)
