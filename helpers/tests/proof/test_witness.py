@@ -1079,6 +1079,31 @@ def test_the_reader_who_differs_from_all_the_others_is_counted_again(cells):
     assert twice.groupby(["batch_x", "batch_y"]).size().max() < 10  # a few pairs
 
 
+def test_sessions_count_lengths_windows_shared_words_and_useful_documents(cells, files, published):
+    sizes = witness_sessions.lengths(files)
+    agree(cells, {"a-hist": sizes})
+    total = witness.facts(files)["tokens (cl100k_base)"][0]
+    longest = sizes["max"]["tokens"] / sizes["50%"]["tokens"]
+    told = "{} tokens; the longest document has {} times the median"
+    assert fits(told, cells["a-hist"][0], total, longest, rounded=True)
+    n, by_range = witness_sessions.orphan()
+    shown = r"example (\d+) tokens\nrange: +(.*)\nwindows: (.*)"
+    assert re.search(shown, cells["b-windows-count"][0]).groups() == (
+        str(n),
+        str(by_range),
+        str([(0, n)]),
+    )
+    engine = witness.Okapi(witness.chunk_texts(files, "fixed"))
+    query_id = next(q for q, row in files.queries.items() if row["split"] == "dev")
+    some = [len(engine.search(files.queries[query_id]["query"])), len(engine.units)]
+    said = cells["b-first-search-run"][0].partition(f"{query_id}: ")[2].partition("\n")[2]
+    tells(said, {"{} of {} chunks share a word with it": some})
+    asked, useful, full, found = five(published, "dev")
+    phrases = {"of {} dev queries {} find a useful document in five": [asked, useful]}
+    phrases["{} find a full answer there, of {} that have one"] = [found, full]
+    tells(cells["c-full"][0], phrases)
+
+
 def test_session_b_shows_first_ranks(cells, files, dev):
     """The five queries stand at quarters of their order by the first relevant rank."""
     ranks = {row["query_id"]: row["first_rank"] or math.inf for row in dev}

@@ -14,6 +14,7 @@ from test_witness import FOLDER
 from witness_sessions import IDF
 
 cells, files, base = test_witness.cells, test_witness.files, test_witness.base
+FAR = (0.03, 0.04, 5, 0.005)  # one test, bet, queries labelled, seen at the stop
 SPLITS, ENDS = witness.SPLITS, ("difference", "low", "high")
 
 
@@ -71,6 +72,16 @@ def test_another_order_of_the_first_fifty(cells, files, base):
     del compared["BM25"]
     tables = {"c-rerank-compared": compared, "c-rerank-judged": judged}
     test_witness.agree(cells, tables | {"c-rerank-hard": negatives})
+
+
+def test_what_stopping_early_finds_and_shows(cells, files, base):
+    """Other draws of 5,000: four standard errors of both tables are allowed."""
+    shown = test_witness.html_table(*cells["c-stop-cost-table"])
+    wanted = witness_sessions.stopping(files, base)
+    for (true, row), (least, values) in zip(shown.items(), wanted.items(), strict=True):
+        assert abs(float(true) - least) < 0.004
+        for (name, text), value, far in zip(row.items(), values, FAR, strict=True):
+            assert abs(float(text) - value) <= far, (true, name, text, value)
 
 
 def dev_of(files):

@@ -5,8 +5,8 @@ import math
 import re
 import string
 from collections import Counter
-from itertools import combinations, pairwise
-from statistics import fmean
+from itertools import combinations, count, pairwise
+from statistics import fmean, stdev
 
 import numpy as np
 import pandas as pd
@@ -95,6 +95,29 @@ def cut_quotes(files: Files, name: str) -> int:
         texts.setdefault(unit.rpartition("#")[0], []).append(text)
     quotes = ((d, quote) for d, own in quotes_of(files).items() for quote in own)
     return sum(not any(quote in text for text in texts[d]) for d, quote in quotes)
+
+
+def lengths(files: Files) -> dict[str, dict[str, int]]:
+    """Return how many words and tokens documents have, as pandas describes a column."""
+    texts = [document["text"] for document in files.documents.values()]
+    table = {}
+    for name, sizes in (
+        ("words", [len(words(t)) for t in texts]),
+        ("tokens", [*map(tokens, texts)]),
+    ):
+        parts = dict(zip(("10%", "50%", "90%"), np.percentile(sizes, (10, 50, 90)), strict=True))
+        of = {"count": len(sizes), "mean": fmean(sizes), "std": stdev(sizes), **parts}
+        for row, value in (of | {"min": min(sizes), "max": max(sizes)}).items():
+            table.setdefault(row, {})[name] = round(value)
+    return table
+
+
+def orphan(size: int = 512, overlap: int = 50) -> tuple[int, list[tuple[int, int]]]:
+    """Return the first length of which a range cuts a last window inside another, and the cuts."""
+    step = size - overlap
+    last = lambda n: (n - 1) // step * step  # noqa: E731 -- where the last window of a range begins
+    n = next(n for n in count(1) if last(n) and last(n) + overlap >= n)
+    return n, [(start, min(start + size, n)) for start in (0, last(n))]
 
 
 # What learners guess before they see it.
@@ -334,10 +357,8 @@ def luck(gaps: np.ndarray) -> tuple[float, float]:
 
 def drawn(files: Files, base: dict) -> dict[str, tuple[float, float]]:
     """Return (percent, how far off) of the truths that are drawn: t tests, logs, other numbers."""
-    names = [*witness.systems(files, base).items()][:5]
-    before = scored(files, base, "dev")["nDCG@10"]
-    gaps = np.array([scored(files, run, "dev")["nDCG@10"] - before for _, run in names])
-    sizes = abs(gaps[2])  # the first of systems/
+    gaps = gaps_of(files, base)
+    sizes = abs(gaps[FIRST])
     rms = math.sqrt(fmean(sizes**2))
     return {
         "c-false-alarm": (2.5, 0.5),  # by design
@@ -345,6 +366,34 @@ def drawn(files: Files, base: dict) -> dict[str, tuple[float, float]]:
         "c-peeking": (100 * significant_at_a_look(signed(sizes, 0)), 3),
         "c-betting": (100 * rich(signed(sizes, witness.detectable(200, rms))), 4),
     }
+
+
+FIRST = 2  # place of the first run of systems/, behind two of other chunks
+
+
+def gaps_of(files: Files, base: dict) -> np.ndarray:
+    """Return the differences in nDCG@10 on dev from the baseline, a row for each of five runs."""
+    before, five = scored(files, base, "dev")["nDCG@10"], [*witness.systems(files, base).values()]
+    return np.array([scored(files, run, "dev")["nDCG@10"] - before for run in five[:5]])
+
+
+def stopping(files: Files, base: dict) -> dict[float, list[float]]:
+    """Return what one test and the bet find, by true difference: shares, the bet's end and mean.
+
+    The mean is that at the end, of the rows in which the bet found a difference.
+    """
+    sizes, table = abs(gaps_of(files, base)[FIRST]), {}
+    least = witness.detectable(200, math.sqrt(fmean(sizes**2)))
+    for times in (1, 1.5, 2):
+        differences = signed(sizes, times * least)
+        tested = abs(t_values(differences)) > stats.t.ppf(0.975, 199)
+        ends, seen = [], []
+        for row, logs in zip(differences, log_wealth(differences), strict=True):
+            (over,) = np.nonzero(logs >= math.log(20))
+            ends.append(int(over[0]) + 1 if over.size else 200)
+            seen += [row[: ends[-1]].mean()] if over.size else []
+        table[times * least] = [tested.mean(), len(seen) / len(ends), fmean(ends), fmean(seen)]
+    return table
 
 
 def signed(sizes: np.ndarray, mean: float) -> np.ndarray:
@@ -375,11 +424,16 @@ def significant_at_a_look(differences: np.ndarray) -> float:
     return float(np.any(far, axis=0).mean())
 
 
-def rich(differences: np.ndarray) -> float:
-    """Return how often the mean of 18 bets, from -.9 to .9, ever reaches 20."""
+def log_wealth(differences: np.ndarray) -> np.ndarray:
+    """Return the logarithm of the mean of 18 bets, from -.9 to .9, after each difference."""
     stakes = [sign * tenth / 10 for tenth in range(1, 10) for sign in (-1, 1)]
     logs = [np.log1p(stake * differences).cumsum(axis=1) for stake in stakes]
-    return float(np.any(special.logsumexp(logs, axis=0) >= math.log(20 * 18), axis=1).mean())
+    return special.logsumexp(logs, axis=0) - math.log(18)
+
+
+def rich(differences: np.ndarray) -> float:
+    """Return how often the bets ever reach 20."""
+    return float(np.any(log_wealth(differences) >= math.log(20), axis=1).mean())
 
 
 def unjudged(files: Files, base: dict, run: dict) -> dict[str, float]:
