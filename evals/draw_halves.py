@@ -25,7 +25,10 @@ def main() -> None:
     groups = links.components(evals, linked)
     drawn, distances = halves.draw_halves(evals, groups, linked)
     path = evals.folder / "retrieval_queries.jsonl"
-    rows = [row | {"split": drawn[row["query_id"]]} for _, row in files.rows(path)]
+    rows = [row for _, row in files.rows(path)]
+    for row in rows:
+        if row["query_id"] in drawn:  # one that waits for a label is in no group
+            row["split"] = drawn[row["query_id"]]
     moved = sum(evals.all_queries[query_id].split != half for query_id, half in drawn.items())
     files.write_jsonl(path, rows)
     evals = evalset.load(evals.folder)

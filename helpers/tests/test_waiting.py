@@ -128,6 +128,16 @@ def test_one_that_waits_changes_neither_the_audit_nor_the_baseline(asked, typed)
         change(asked, QUERIES, json.dumps(WAITS) + "\n", "")
 
 
+@pytest.mark.parametrize(("query", "label"), [(WAITS, LABEL), (NONE, None)])
+def test_one_that_waited_when_the_baseline_was_made_is_newer_later(asked, typed, query, label):
+    append(asked, WAITS)
+    typed("baseline")
+    change(asked, QUERIES, json.dumps(WAITS), json.dumps(query))
+    append(asked, {}, label)
+    _, said = typed("compare", asked / RUN)
+    assert "; 1 query left out: 1 is newer than a run." in said
+
+
 def test_one_with_a_label_is_measured_with_the_next_baseline(asked, typed):
     append(asked, WAITS, LABEL)
     status, said = typed("audit")
