@@ -397,6 +397,8 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     for content, words in (
         (hashes | {"corpus_sha256": "0" * 64}, "corpus_sha256 is 000000000000, wanted"),
         (hashes | {"depth": "all"}, 'field depth is "all", wanted a number of results'),
+        (hashes | {"without_results": "q1"}, 'field without_results is "q1", wanted a list of'),
+        (hashes | {"without_results": [1]}, "field without_results is [1], wanted a list of query"),
         (hashes | {"topics_sha256": 7}, f"topics_sha256 is 7, wanted {evals.topics_hash()[:12]} "),
     ):
         card.write_text(json.dumps(content))
@@ -422,6 +424,18 @@ def test_chunks_that_were_cut_anew_are_refused_and_older_results_told(quoted, st
     (folder / "results.json").write_text(json.dumps(content))
     done, printed = status_of_baseline()
     assert done == 0 and "results.json has no hash of chunks/fixed.jsonl, so its" in printed.out
+    baseline.baseline_command(evalset.load(folder))
+    content = json.loads((folder / "results.json").read_text())
+    assert content["run"]["chunks_sha256"] == files.file_hash(path)
+
+
+def test_a_run_of_documents_needs_no_hash_of_chunks(quoted, status_of_baseline, typed):
+    card = quoted[0] / "runs" / "fixed.json"
+    facts = json.loads(card.read_text())
+    facts.pop("chunks_sha256")
+    card.write_text(json.dumps(facts))
+    assert "Warning (fixed): the card has no chunks_sha256, so" in status_of_baseline()[1].out
+    assert "the card" not in typed(quoted[0], card.with_suffix(".trec"))[1].out
 
 
 LACKS = "the card has no corpus_sha256 and no topics_sha256, so the run may be of another set: "

@@ -337,6 +337,7 @@ def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):
     assert evals._replace(queries={"q1": one, "q2": two}).examples("b") == [one]
     assert both.examples("b") == [two._replace(split="dev")]
     assert evals._replace(queries={"q2": two}).examples("a") == [two]
+    assert evals._replace(queries={}, waiting={"q1": one}).examples("a") == [one]
     assert [q.query for q in evals._replace(queries={}).examples("a")] == ["disk-full"]
 
 

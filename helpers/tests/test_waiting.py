@@ -1,6 +1,7 @@
 """A set in the making: queries that wait for a label or are newer than a run are left out."""
 
 import json
+import runpy
 import sys
 
 import pytest
@@ -8,13 +9,13 @@ from conftest import write_rows
 
 from helpers import __main__ as commands
 from helpers import api, baseline, evalset, results, runs, stats
-from helpers.labels import merge
+from helpers.labels import links, merge
 
 QUERIES, LABELS, RUN = "retrieval_queries.jsonl", "judgments.jsonl", "systems/other.trec"
 NOTHING = "zzz"  # a word of no document
-WAITS = {"query_id": "a0", "query": "host6 stops at step4"}  # first by its id
+WAITS = {"query_id": "a0", "query": "host7 stops at step7"}  # first by its id, and nearly a q07
 NONE = WAITS | {"kind": "none"}
-LABEL = {"query_id": "a0", "doc_id": "page-4", "relevance": 2, "evidence": "step4 of"}
+LABEL = {"query_id": "a0", "doc_id": "page-7", "relevance": 2, "evidence": "step7 of"}
 CONFIRMED = {"confirmed": dict.fromkeys(("other", "fixed"), "2026-11-23")}
 
 
@@ -78,7 +79,14 @@ def test_a_query_without_a_label_waits_and_no_measure_sees_it(asked):
     evals = evalset.load(asked)
     assert [*evals.waiting] == ["a0"] and "a0" in evals.all_queries and evals.next_step() == ""
     assert not {"a0"} & {*evals.queries, *evals.settled_queries, *evals.qrels()}
-    assert {("a0", ""), ("a0", "page-4")} < {*merge.pairs_to_judge(evals)}
+    assert {("a0", ""), ("a0", "page-7")} < {*merge.pairs_to_judge(evals)}
+    assert all("a0" not in group for group in links.components(evals))
+
+
+def test_our_own_runs_name_the_queries_without_results(asked, typed):
+    typed("sql", "--to", asked / "sql")
+    for name in ("runs/fixed.json", "systems/other.json", "sql/bm25-sql.json"):
+        assert json.loads((asked / name).read_text())["without_results"] == ["n99", "q05"], name
 
 
 def compared(asked, typed):
@@ -140,6 +148,7 @@ def test_one_that_waited_when_the_baseline_was_made_is_newer_later(asked, typed,
 
 def test_one_with_a_label_is_measured_with_the_next_baseline(asked, typed):
     append(asked, WAITS, LABEL)
+    assert "10 dev queries\n1 query left out: 1 is newer than a run\n" in typed("plan")[1]
     status, said = typed("audit")
     said = " ".join(said.split())
     assert "results.json is older than 1 query Measure the baseline anew" in said
@@ -149,13 +158,50 @@ def test_one_with_a_label_is_measured_with_the_next_baseline(asked, typed):
     assert content["per_query"][0]["query_id"] == "a0" and content["summary"]["dev"]["n"] == 11
     _, said = typed("compare", asked / RUN)
     assert "n = 10; 1 query left out: 1 is newer than a run." in said
-    found = runs.read_rankings(asked / RUN) | {"a0": [("page-4", 1.0)]}
+    found = runs.read_rankings(asked / RUN) | {"a0": [("page-7", 1.0)]}
     runs.write_trec(asked / RUN, found, "t")
     status, said = typed("compare", asked / RUN)
     assert status == 2 and "topics_sha256 is " in said  # the card is of the run before
     (asked / "systems" / "other.json").unlink()
     typed("card", asked / RUN)
     assert ", n = 11. Corpus" in typed("compare", asked / RUN)[1]
+
+
+def test_a_run_that_knows_more_than_the_baseline_is_held_to_what_that_knows(asked, typed):
+    append(asked, WAITS, LABEL)
+    found = runs.read_rankings(asked / RUN) | {"a0": [("page-1", 1.0)]}
+    runs.write_trec(asked / RUN, found, "t")
+    (asked / "systems" / "other.json").unlink()
+    assert "n = 10; 1 query left out: 1 is newer" in typed("compare", asked / RUN, "--pairs", 99)[1]
+    assert '"a0"' not in (asked / "to_read.jsonl").read_text()
+
+
+def test_a_query_that_finds_nothing_is_measured_with_the_next_baseline(asked, typed):
+    append(asked, WAITS | {"query": f"{NOTHING} again"}, LABEL)
+    assert "Queries: 15 and 2 without an answer" in typed("baseline")[1]
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+def test_the_card_of_an_older_run_stays_so_when_it_is_completed(asked, typed, is_older):
+    """One hashes the queries that its run knew, the other all of its set and lists none."""
+    evals, card = evalset.load(asked), asked / "systems" / "other.json"
+    facts = {"topics_sha256": evals.topics_hash()} if is_older else json.loads(card.read_text())
+    card.write_text(json.dumps({**facts, "depth": 14}))
+    if not is_older:
+        append(asked, WAITS | {"query": NOTHING}, LABEL)
+    assert typed("card", asked / RUN)[0] == 0
+    written = json.loads(card.read_text())
+    assert {name: written.get(name) for name in facts} == facts and written["corpus_sha256"]
+    assert ("without_results" in written) != is_older
+    assert ("; 1 query left out" in typed("compare", asked / RUN)[1]) != is_older
+
+
+def test_a_run_made_while_a_query_waited_may_have_nothing_for_it(asked, typed):
+    append(asked, WAITS)
+    found = runs.read_rankings(asked / RUN) | {"a0": []}
+    runs.write_card(asked / "systems" / "other.json", evalset.load(asked), {}, found)
+    append(asked, {}, LABEL)
+    assert "; 1 query left out: 1 is newer" in typed("compare", asked / RUN)[1]
 
 
 CHANGES = [  # a file, a text of it, what stands there then, whether the run's card notices
@@ -177,6 +223,15 @@ def test_changed_words_and_labels_are_refused(
     assert status == 2 and "results.json: made on other queries and labels: " in said
     status, said = typed("compare", asked / RUN, "--base", asked / "runs" / "fixed.trec")
     assert (status == 2 and ".json:1: topics_sha256 is " in said) == is_noticed
+
+
+def test_halves_are_drawn_around_it(asked, monkeypatch):
+    append(asked, WAITS)
+    monkeypatch.setattr(sys, "argv", ["draw_halves.py", str(asked)])
+    runpy.run_path(str(evalset.DEFAULT / "draw_halves.py"))["main"]()
+    evals = evalset.load(asked)
+    assert [*evals.waiting.values()] == [evalset.Query(*WAITS.values(), ())]
+    assert len(evals.qrels("dev")) + len(evals.qrels("test")) == 14
 
 
 def test_a_set_that_was_carried_is_measured_without_what_lost_its_label(asked, typed, tmp_path):
