@@ -91,13 +91,18 @@ def import_into(options: Options, to: Path) -> list[str]:
     """
     files.refuse(wrong_options(options))
     with new_set(to) as folder:
-        task = Task(options)
-        source = READERS[options.kind][0](task)
-        if options.language:
-            source = source._replace(words=WORDS.get(options.language, "words"))
-        lines = write_source(source, folder, task)
+        lines = write_unchecked(options, folder)
         files.write(folder / "README.md", data_card(options, lines))
     return lines
+
+
+def write_unchecked(options: Options, folder: Path) -> list[str]:
+    """Write what a source holds, whether it makes a set or not; return what was found."""
+    task = Task(options)
+    source = READERS[options.kind][0](task)
+    if options.language:
+        source = source._replace(words=WORDS.get(options.language, "words"))
+    return write_source(source, folder, task)
 
 
 def wrong_options(options: Options) -> list[str]:

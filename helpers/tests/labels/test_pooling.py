@@ -93,6 +93,8 @@ def test_the_saved_baseline_is_pooled_while_it_is_current(tmp_path, differs, is_
     facts = files.json_page(card)
     card.unlink() if differs is None else files.write_jsonl(card, [facts | differs])
     assert (pooling.by_ranker(evals)["fixed"]["q0"] == MINE) == is_read
+    (tmp_path / "runs" / "fixed.trec").unlink()
+    assert pooling.by_ranker(evals)["fixed"]["q1"]
 
 
 def of_texts(*texts, query):
