@@ -167,12 +167,12 @@ def hashes(evals: EvalSet, chunker: object, asked: Collection[str] | None = None
 def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = None) -> None:
     """Write the facts about a run, with those of its `hashes` that they lack.
 
-    The queries of these are those with results, and settled ones without (`without_results`);
-    where no `run` is given, all queries of the set.
+    The queries of these are those of the run, and settled ones that it lacks; those without results
+    are listed (`without_results`). Where no `run` is given, they are all queries of the set.
     """
     card, asked = dict(facts), None
     if run is not None:
-        empty = sorted(query_id for query_id in evals.settled_queries if not run.get(query_id))
+        empty = sorted(q for q in {*run, *evals.settled_queries} if not run.get(q))
         if empty and "topics_sha256" not in card:
             card["without_results"] = empty
         asked = asked_queries(run, card)
@@ -182,8 +182,7 @@ def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = N
 
 def asked_queries(run: Rankings, card: dict) -> set[str]:
     """Return the queries that a run was made for: with results, or without as its card says."""
-    found = (query_id for query_id, ranking in run.items() if ranking)
-    return {*found, *card.get("without_results", [])}
+    return {*run, *card.get("without_results", [])}
 
 
 def read_card(path: Path, *wanted: str) -> dict:
