@@ -76,20 +76,17 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
 def known_to_all(evals: EvalSet, *compared: Run) -> EvalSet:
     """Return a set without the queries that are newer than one of the runs."""
     newer = frozenset().union(*(run.newer for run in compared))
-    queries, unanswered = (
-        {query_id: query for query_id, query in of.items() if query_id not in newer}
-        for of in (evals.queries, evals.unanswered)
-    )
+    queries = {q: query for q, query in evals.queries.items() if q not in newer}
+    unanswered = {q: query for q, query in evals.unanswered.items() if q not in newer}
     return evals._replace(queries=queries, unanswered=unanswered)
 
 
 def _left_out(whole: EvalSet, known: EvalSet, split: str | None) -> dict:
     """Return the ids of the queries of a half that are left out, by reason; {} where none is."""
-    newer = whole.settled_queries.keys() - known.settled_queries.keys()
-    ids = {"waiting": whole.waiting.keys(), "newer": newer}
-    halves = {q: query.split for q, query in whole.all_queries.items()}
-    ids = {why: sorted(q for q in of if split in (None, halves[q])) for why, of in ids.items()}
-    return {"left_out": ids} if any(ids.values()) else {}
+    of_half = {q for q, query in whole.all_queries.items() if split in (None, query.split)}
+    waiting = sorted(of_half & whole.waiting.keys())
+    newer = sorted(of_half & (whole.settled_queries.keys() - known.settled_queries.keys()))
+    return {"left_out": {"waiting": waiting, "newer": newer}} if waiting or newer else {}
 
 
 def _half(split: str | None) -> str | None:

@@ -189,11 +189,9 @@ class EvalSet(NamedTuple):
         """Return which queries wait for a label and what to do, "" where none does."""
         if not self.waiting:
             return ""
-        wait = how_many(len(self.waiting), "query") + (
-            " waits" if len(self.waiting) == 1 else " wait"
-        )
-        names = ", ".join([*self.waiting][:5])
-        return f"{wait} for a relevant document: {names}; {LABEL_NEXT}"
+        count, names = how_many(len(self.waiting), "query"), ", ".join([*self.waiting][:5])
+        wait = "waits" if len(self.waiting) == 1 else "wait"
+        return f"{count} {wait} for a relevant document: {names}; {LABEL_NEXT}"
 
     @property
     def name(self) -> str:
@@ -238,9 +236,11 @@ def left_out(waiting: Collection[str], newer: Collection[str] = ()) -> str:
     """Return how many queries no measure sees and why, in words; "" where there are none."""
     reasons = []
     if waiting:
-        reasons.append(f"{len(waiting)} wait{'s' * (len(waiting) == 1)} for a label")
+        wait = "waits" if len(waiting) == 1 else "wait"
+        reasons.append(f"{len(waiting)} {wait} for a label")
     if newer:
-        reasons.append(f"{len(newer)} {'is' if len(newer) == 1 else 'are'} newer than a run")
+        are = "is" if len(newer) == 1 else "are"
+        reasons.append(f"{len(newer)} {are} newer than a run")
     count = how_many(len(waiting) + len(newer), "query")
     return f"{count} left out: {', '.join(reasons)}" if reasons else ""
 

@@ -139,17 +139,13 @@ def worst_case_bounds(differences: Sequence[float]) -> Ends:
     """
     values, counts = np.unique(np.round(differences, 12), return_counts=True)
     if len(values) == 1:  # then the weight of the imagined query is Beta(1, n), in closed form
-        reach = 1 - (ALPHA / 2) ** (1 / counts[0])
-        return float(values[0] - (values[0] + 1) * reach), float(
-            values[0] + (1 - values[0]) * reach
-        )
+        value, reach = float(values[0]), float(1 - (ALPHA / 2) ** (1 / counts[0]))
+        return value - (value + 1) * reach, value + (1 - value) * reach
     rng = np.random.default_rng(SEED)
     drawn = [_weighted_means(rng, values, counts) for _ in range(WEIGHTINGS // BATCH)]
     lowest, highest = np.concatenate(drawn, axis=1)
-    return (
-        float(np.quantile(lowest, ALPHA / 2)),
-        float(np.quantile(highest, 1 - ALPHA / 2)),
-    )
+    low, high = np.quantile(lowest, ALPHA / 2), np.quantile(highest, 1 - ALPHA / 2)
+    return float(low), float(high)
 
 
 def _weighted_means(rng: np.random.Generator, values: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -459,8 +459,9 @@ def _new_results(case: Case) -> list[dict]:
         model, index = sparse.bm25([*case.documents], texts, words=words)
         for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
             for rank, (n, _) in enumerate(ranking, 1):
-                row = {"query_id": query_id, "doc_id": n, "why": f"new text, rank {rank} of BM25"}
-                rows += [row] * (n in fresh)
+                if n in fresh:
+                    why = f"new text, rank {rank} of BM25"
+                    rows.append({"query_id": query_id, "doc_id": n, "why": why})
     return rows
 
 

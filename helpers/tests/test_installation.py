@@ -177,18 +177,26 @@ def test_a_function_that_searches_stands_in_place_of_a_run(measured, tmp_path):
         found = api.compare_runs(measured, path, search, base=search)
         assert found["base"]["name"] == "lambda 0"
         assert [row["name"] for row in found["runs"]] == [str(path), "lambda 2"]
+    ruled = api.compare_runs(measured, path, matters=0.3, decides="recall@10")
+    assert (ruled["matters"], ruled["decides"]) == (0.3, "recall@10")
 
 
 def test_a_function_is_asked_each_query_and_its_seconds_are_told(measured, monkeypatch):
-    unanswered = {"z": evalset.Query("z", "nobody knows", (), "none")}
+    unanswered = {"z": evalset.Query("z", "Nobody knows", (), "none")}
     clock = iter([0, 1, 10, 12, 20, 25])  # before and after each query
     monkeypatch.setattr(api, "time", SimpleNamespace(perf_counter=clock.__next__))
-    asked = lambda query: FOUND.get(query, ["queue-full"])  # noqa: E731
-    run = api.read_run(measured._replace(unanswered=unanswered), asked)
+    heard = []
+
+    def search(query):
+        heard.append(query)
+        return FOUND.get(query, ["queue-full"])
+
+    run = api.read_run(measured._replace(unanswered=unanswered), search)
+    assert heard == ["disk is full", "queue", "Nobody knows"]
     assert [*run.rankings] == ["q1", "q2", "z"]  # a threshold is told by what nothing answers
-    card = json.loads((measured.folder / "comparisons" / "asked" / "lambda.json").read_text())
+    card = json.loads((measured.folder / "comparisons" / "asked" / "search.json").read_text())
     seconds = {"median": 2.0, "p95": pytest.approx(2 + 0.9 * 3)}  # of 1, 2 and 5
-    assert (card["engine"], card["seconds"]) == ("<lambda>", seconds)
+    assert (card["engine"], card["seconds"]) == ("search", seconds)
 
 
 @pytest.mark.parametrize(

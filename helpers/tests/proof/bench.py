@@ -192,7 +192,7 @@ def beside_earlier(n_documents: int, folder: Path, earlier) -> pd.DataFrame:
                 seconds[name].append(time.process_time() - start)
         rows[kind] = {name: len(asked) / min(of) for name, of in seconds.items()}
     table = pd.DataFrame(rows).T
-    table["x"] = table["today"] / table[EARLIER]
+    table["x"] = (table["today"] / table[EARLIER]).map("{:.2f}".format)
     return table
 
 
