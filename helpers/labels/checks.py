@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cache
 from itertools import chain, combinations, islice
 from math import ceil
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from .. import chunks, evidence, files, measures, stats, text
-from ..evalset import SPLITS, EvalSet, Query
+from ..evalset import SPLITS, EvalSet
 from ..installation import command
 from ..text import how_many
 from . import links, manifest, pooling
@@ -149,7 +150,7 @@ def check_overlap(case: AuditCase) -> Finding:
     titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
     copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
     mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
-    runs = [q for q, query in queries.items() if _copies_run(case.evals, query)]
+    runs = _copied_runs(case.evals)
     fail = {
         f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
         "Write queries from needs, before reading the answers.": mean > COPIED,
@@ -163,12 +164,21 @@ def check_overlap(case: AuditCase) -> Finding:
     return _finding("overlap", found, fail=fail, warn=warn)
 
 
-def _copies_run(evals: EvalSet, query: Query) -> bool:
-    """Return whether a query that nobody pasted shares a run of words with one of its answers."""
+def _copied_runs(evals: EvalSet) -> list[str]:
+    """Return the queries, unless pasted, that share a run of words with one of their answers."""
     size = text.SHINGLE * (2 if evals.tokenizer == "bigrams" else 1)  # a pair is less than a word
-    own = text.shingles(evals.words(query.query), size)
-    answers = (evals.words(evals.documents[d].retrieval_text) for d in query.relevant_doc_ids)
-    return query.kind != PASTED and any(own & text.shingles(body, size) for body in answers)
+
+    @cache  # most documents answer several queries
+    def runs_of(doc_id: str) -> set[str]:
+        return text.shingles(evals.words(evals.documents[doc_id].retrieval_text), size)
+
+    copied = []
+    for query_id, query in evals.queries.items():
+        own = text.shingles(evals.words(query.query), size)
+        answers = map(runs_of, query.relevant_doc_ids)
+        if query.kind != PASTED and not all(map(own.isdisjoint, answers)):
+            copied.append(query_id)
+    return copied
 
 
 def check_duplicate_queries(case: AuditCase) -> Finding:

@@ -8,7 +8,7 @@ import numpy as np
 import snowballstemmer
 from scipy.sparse import csr_array
 from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
 from .. import baseline, evalset, files, runs, sparse, stats
@@ -91,12 +91,19 @@ def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
 
 
 def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
-    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams."""
-    vectors = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True)
-    documents = vectors.fit_transform(texts)
+    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams.
+
+    No n-gram reaches over a space, so they are cut from each distinct word once.
+    """
+    words = CountVectorizer(analyzer=lambda body: body.lower().split())
+    grams = CountVectorizer(analyzer="char_wb", ngram_range=(3, 5))
+    weights = TfidfTransformer(sublinear_tf=True)
+    of_texts = words.fit_transform(texts)
+    of_words = grams.fit_transform(words.get_feature_names_out())
+    documents = weights.fit_transform(of_texts @ of_words)
+    asked = grams.transform(query.query for query in evals.all_queries.values())
     index = sparse.index([*evals.documents], csr_array(documents.T))
-    queries = vectors.transform(query.query for query in evals.all_queries.values())
-    rankings = sparse.search(index, csr_array(queries), depth)
+    rankings = sparse.search(index, csr_array(weights.transform(asked)), depth)
     return dict(zip(evals.all_queries, rankings, strict=True))
 
 
