@@ -96,9 +96,13 @@ def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
 
 def depth_in_words(bands: list[dict]) -> str:
     """Return how deep the pool should go, by the rows of `pool_bands`."""
-    paying = [band for band in bands if band["per 100"] != "" and band["per 100"] >= PAYS]
-    if not paying:
+    known = [band for band in bands if band["per 100"] != ""]
+    paying = [band for band in known if band["per 100"] >= PAYS]
+    if not known:
         return "Too few are judged to say how deep a pool should go: begin with the first ten."
+    if not paying:
+        ranks = " and ".join(band["ranks"] for band in known)
+        return f"At ranks {ranks} fewer than {PAYS} of 100 that are read are relevant: none pays."
     low, high = paying[-1]["ranks"].split("-")
     left = paying[-1]["pairs"] - paying[-1]["judged"]
     waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait"
