@@ -72,16 +72,14 @@ def ask(question: str, top: int = 5):
 
     What stands in the set or in the question is shown as text and does nothing.
     """
-    from . import figures  # needs matplotlib, a search alone doesn't
-
     evals, items = open_box(evalset.folder())[0], Markup("")
     words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
     for doc_id, chunk in [*find(question).items()][:top]:
         document = evals.documents[doc_id]
         whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
         body = text.without_markdown(whole[max(chunk.start, head) : chunk.end])
-        passage = figures.snippet(body, words)
-        shown = (figures.mark_words(part, words) for part in (document.title or doc_id, passage))
+        passage = text.snippet(body, words)
+        shown = (text.mark_words(part, words) for part in (document.title or doc_id, passage))
         items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
     none = Markup("<p>No document shares a word with this question.</p>")
     return text.html(Markup("<ol>{}</ol>").format(items) if items else none)

@@ -1,7 +1,6 @@
-"""Plots, tables and marked texts of the notebooks. Beside a figure stand its numbers in words."""
+"""Plots and tables of the notebooks. Beside a figure stand its numbers in words."""
 
 import io
-import os
 import platform
 import re
 import textwrap
@@ -21,7 +20,7 @@ from IPython.display import display
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
-from . import stats, text
+from . import installation, stats, text
 from .text import Markup
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
@@ -32,12 +31,6 @@ HALO = [withStroke(linewidth=3, foreground="white")]  # letters over a line stay
 PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
 LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
 LINE = {7: 70, PAGE: 50}  # letters of a line of its title
-LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
-
-
-def is_live() -> bool:
-    """Return whether pictures move and the panel opens."""
-    return os.environ.get(LIVE, "") not in ("", "0")
 
 
 def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
@@ -45,7 +38,7 @@ def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) 
 
     A slider is (start, low, high, step); whole numbers stay whole.
     """
-    if not is_live():
+    if not installation.is_live():
         draw(**{name: start for name, (start, *_) in controls.items()})
         return
     sliders = {}
@@ -136,30 +129,10 @@ def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
     return text.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
 
 
-def mark_words(body: str, words: set[str]) -> Markup:
-    """Return `body` as markup in which the given lower-case words are marked."""
-    mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
-    return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
-
-
 def with_code(body: str) -> Markup:
     """Return `body` as markup in which what stands between two backticks is code."""
     code, parts = Markup("<code>{}</code>"), enumerate(re.split(r"`([^`]+)`", body))
     return Markup("").join(code.format(part) if n % 2 else part for n, part in parts)
-
-
-def snippet(body: str, words: set[str], width: int = 240) -> str:
-    """Return the stretch of `body`, about `width` characters, with the most different `words`."""
-    starts = [m.start() for m in re.finditer(r"\w+", body) if m[0].lower() in words] or [0]
-
-    def n_words(start: int) -> int:
-        return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
-
-    start = max(starts, key=n_words)  # the first of equals
-    stretch = body[start:]
-    if len(stretch) > width:
-        stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
-    return "… " * bool(start) + " ".join(stretch.split())
 
 
 # Figures of the write-up. Session C shows some of them, too, on a wider page.

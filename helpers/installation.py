@@ -9,8 +9,14 @@ EVALS = HERE.parent / "evals" if IN_CHECKOUT else Path("evals")  # of the folder
 SCHEMAS = EVALS / "schema" if IN_CHECKOUT else HERE / "schema"
 PROGRAM = "python -m helpers" if IN_CHECKOUT else "retrieval-baseline"
 COURSE = ("report", "check", "refresh", "learn", "progress", "site", "lab")  # want the notebooks
+LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 BARE = ("RUN", "QUERY")  # variables of the Makefile that are no option of a command
 EXTRAS = dict.fromkeys(("anywidget", "filelock", "ipywidgets", "nh3"), "label") | {"duckdb": "sql"}
+
+
+def is_live() -> bool:
+    """Return whether pictures move and the panel opens."""
+    return os.environ.get(LIVE, "") not in ("", "0")
 
 
 def command(name: str, **variables: object) -> str:

@@ -289,6 +289,26 @@ def paragraphs(page: str) -> Markup:
     return Markup(re.sub(r"\n{3,}", "\n\n", lines))
 
 
+def mark_words(body: str, words: set[str]) -> Markup:
+    """Return `body` as markup in which the given lower-case words are marked."""
+    mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
+    return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
+
+
+def snippet(body: str, words: set[str], width: int = 240) -> str:
+    """Return the stretch of `body`, about `width` characters, with the most different `words`."""
+    starts = [m.start() for m in re.finditer(r"\w+", body) if m[0].lower() in words] or [0]
+
+    def n_words(start: int) -> int:
+        return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
+
+    start = max(starts, key=n_words)  # the first of equals
+    stretch = body[start:]
+    if len(stretch) > width:
+        stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
+    return "… " * bool(start) + " ".join(stretch.split())
+
+
 def without_markdown(page: str) -> str:
     """Return the words that a Markdown page shows, on one line; HTML in it is shown as text."""
     import mistune  # a search alone doesn't need it

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import mistune
 
-from .. import evalset, figures, files
-from ..text import Markup, clean, how_many
+from .. import evalset, files
+from ..text import Markup, clean, how_many, mark_words
 from .log import Entry
 from .schedule import agreement
 from .selection import MARKS, SIGN, UNSHOWN
@@ -88,7 +88,7 @@ def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup
             page += Markup(part)
         else:
             for inside, places in groupby(range(start, end), underlined.__contains__):
-                piece = Markup(figures.mark_words("".join(shown[n] for n in places), words))
+                piece = Markup(mark_words("".join(shown[n] for n in places), words))
                 page += Markup("<u>{}</u>").format(piece) if inside else piece
         start = end
     return page
@@ -114,7 +114,7 @@ def document_html(document: evalset.Document, words: set[str], passages: Iterabl
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
         "</div>"
     )
-    title = Markup(figures.mark_words(document.title, words))
+    title = Markup(mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
     head = len(document.retrieval_text) - len(document.text)
     in_body = [(start - head, end - head) for start, end in passages]

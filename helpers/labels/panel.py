@@ -8,7 +8,7 @@ from typing import NamedTuple
 import ipywidgets as widgets
 from IPython.display import display
 
-from .. import evalset, figures, files, runs
+from .. import evalset, files, installation, runs
 from ..installation import command
 from ..text import Markup, Pair, how_many
 from . import log, markup, merge, reading
@@ -295,7 +295,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
             print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
         if listed:
             print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
-        if (listed or evals.waiting) and figures.is_live():
+        if (listed or evals.waiting) and installation.is_live():
             Panel(evals, _pairs_of_waiting(evals, listed)).show()
         return
     pairs = _pairs_of_waiting(evals, [pair for pair, row in listed.items() if "relevance" in row])

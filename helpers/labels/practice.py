@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from .. import evalset, figures, stats
+from .. import evalset, figures, installation, stats
 from .. import text as texts
 from ..evalset import EvalSet, Judgment
 from ..learn import record
@@ -36,7 +36,7 @@ def judge(evals: EvalSet, pairs: list[Pair]) -> None:
 
     The workbook's own set is never written to.
     """
-    if pairs and figures.is_live() and evals.folder.resolve() != evalset.DEFAULT:
+    if pairs and installation.is_live() and evals.folder.resolve() != evalset.DEFAULT:
         from . import panel  # its widgets take time to import
 
         def finished(evals: EvalSet) -> str:

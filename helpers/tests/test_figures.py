@@ -252,7 +252,7 @@ def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():
 
 
 def test_words_are_marked_and_code_is_set_and_markup_stays_text():
-    assert figures.mark_words("Disk & disks, <i>", {"disk", "i"}) == (
+    assert text.mark_words("Disk & disks, <i>", {"disk", "i"}) == (
         "<mark>Disk</mark> &#38; disks, &#60;<mark>i</mark>&#62;"
     )
     assert figures.with_code("say `a<b` or `c") == "say <code>a&#60;b</code> or &#96;c"
@@ -271,4 +271,4 @@ SNIPPETS = [  # (body, words, width, snippet)
 
 def test_a_snippet_is_the_stretch_with_the_most_different_words():
     for body, wanted, width, snippet in SNIPPETS:
-        assert figures.snippet(body, wanted, width) == snippet, body
+        assert text.snippet(body, wanted, width) == snippet, body

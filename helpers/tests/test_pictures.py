@@ -12,7 +12,7 @@ import pytest
 from drawing import bars, named, points, rows, texts, title, upright, words
 from matplotlib.colors import to_hex
 
-from helpers import figures
+from helpers import figures, installation
 from helpers.evalset import Query
 from helpers.figures import DARK
 from notebooks.pictures import corpus, ranking, scores, week
@@ -39,7 +39,7 @@ def test_a_session_lights_its_steps_and_the_first_names_what_flows(drawn):
 
 
 def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
-    monkeypatch.setenv(figures.LIVE, "1")
+    monkeypatch.setenv(installation.LIVE, "1")
     shown = []
     monkeypatch.setattr(figures, "display", shown.append)
     draw = lambda rank: scores.measures_by_place({"RR": [1.0, 0.5]}, "b", rank)  # noqa: E731

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.evalset import Query
-from helpers.figures import DARK, GREEN, LIGHT, axes, mark_words, show, snippet
+from helpers.figures import DARK, GREEN, LIGHT, axes, show
 from helpers.learn import record
-from helpers.text import Markup, how_many, visible, without_markdown
+from helpers.text import Markup, how_many, mark_words, snippet, visible, without_markdown
 
 STACKED = 5  # words that have a part of their own
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words

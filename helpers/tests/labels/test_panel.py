@@ -10,7 +10,7 @@ from judging import PROOF, do, grades, live, logged, opened
 from labelled_sets import change, rows
 from test_inert import RAW
 
-from helpers import evalset, figures
+from helpers import evalset, installation
 from helpers.labels import log, markup, merge, panel
 from helpers.text import Markup
 
@@ -327,7 +327,7 @@ def test_the_session_stops_until_a_query_has_an_answer(folder, capsys, monkeypat
     told = "1 query, each with a relevant document\n1 query left out: 1 waits for a label: q1\n"
     told += "2 pairs of to_read.jsonl to judge\n"
     for live_cell, shown in (("", 0), ("1", 1)):
-        monkeypatch.setenv(figures.LIVE, live_cell)
+        monkeypatch.setenv(installation.LIVE, live_cell)
         panel.require_labels(evalset.load(folder))
         assert (len(queues), capsys.readouterr().out) == (shown, told)
     assert {turn[:2] for turn in queues.pop()} == {*turns, ("q1", "")}

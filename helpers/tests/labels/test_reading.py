@@ -7,7 +7,7 @@ from conftest import write_rows
 from judging import do, live, logged, opened
 from labelled_sets import rows
 
-from helpers import evalset, figures
+from helpers import evalset, installation
 from helpers.labels import markup, merge, panel, reading
 from helpers.labels.reading import TO_READ
 
@@ -105,7 +105,7 @@ def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, mon
     monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
     write_rows(unread / TO_READ, ONE, TWO)
     for live_cell, shown in (("", 0), ("1", 1)):
-        monkeypatch.setenv(figures.LIVE, live_cell)
+        monkeypatch.setenv(installation.LIVE, live_cell)
         panel.require_labels(evalset.load(unread))
         assert len(queues) == shown
         told = "2 queries, each with a relevant document\n2 pairs of to_read.jsonl to judge\n"
