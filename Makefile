@@ -113,14 +113,14 @@ $(SAIL)/ready: helpers/tests/proof/sail.txt $(READY)
 	  else "$(BIN)/python" -m pip install --disable-pip-version-check "$$@"; fi 2>/dev/null \
 	  && touch $@ || echo "the packages of $< are not installed: that needs the network once"
 
-$(SPHINX)/ready: helpers/sources/sphinx/requirements.txt
+$(SPHINX)/ready: helpers/teach/sphinx/requirements.txt
 	@"$(PYTHON)" helpers/install.py $(SPHINX) $<
 
 LOCK := uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet --no-emit-index-url --no-header
 lock:  ## resolve requirements.in and the site's packages again for all platforms (needs uv)
 	@command -v uv >/dev/null || { echo "make lock needs uv: $(PYTHON) -m pip install uv"; exit 1; }
 	@$(LOCK) requirements.in --output-file requirements.txt
-	@printf '%s\n' myst-nb sphinx-book-theme latex2mathml | $(LOCK) - --output-file helpers/sources/sphinx/requirements.txt
+	@printf '%s\n' myst-nb sphinx-book-theme latex2mathml | $(LOCK) - --output-file helpers/teach/sphinx/requirements.txt
 
 $(READY): requirements.txt
 	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) not found: install Python 3.11 to 3.14, or name it: make PYTHON=python3.12"; exit 1; }

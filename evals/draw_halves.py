@@ -3,7 +3,7 @@
 The command is: .venv/bin/python evals/draw_halves.py [FOLDER].
 
 Queries that share a full answer, or are near-doubles, come into one half; with "split": "strict" in
-settings.json those that share any answer. The draw (helpers/labels/halves.py) sees labels and no
+settings.json those that share any answer. The draw (helpers/label/halves.py) sees labels and no
 ranking, and its seed is fixed: the same labels give the same halves, however often it is run.
 Afterwards make freeze writes the manifest anew, and make report measures.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from helpers import evalset, files
-from helpers.labels import halves, links
+from helpers.label import halves
+from helpers.measure import evalset, files, links
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 from typing import NoReturn
 
-from . import installation
+from .measure import installation
 
 
 def file_to_write(word: str) -> Path:
@@ -26,24 +26,36 @@ def file_to_write(word: str) -> Path:
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {  # name: (what it needs, the function as room:name, words for --help)
-    "report": (SET, "workbook:report_command", "run everything, render the page"),
-    "baseline": (SET, "baseline:baseline_command", "search with BM25 and measure it, no notebook"),
-    "check": (SET, "workbook:check_command", "execute the notebooks and compare"),
-    "refresh": (SET, "workbook:refresh_command", "execute the notebooks in place"),
-    "learn": (NONE, "learn.copies:make", "write copies of the sessions, solutions left out"),
-    "progress": (FOLDER, "learn.progress:progress_report", "your copies: what is done, and next"),
-    "freeze": (SET, "labels.manifest:freeze_command", "draw negatives, write the manifest"),
+    "report": (SET, "teach.workbook:report_command", "run everything, render the page"),
+    "baseline": (
+        SET,
+        "measure.baseline:baseline_command",
+        "search with BM25 and measure it",
+    ),
+    "check": (SET, "teach.workbook:check_command", "execute the notebooks and compare"),
+    "refresh": (SET, "teach.workbook:refresh_command", "execute the notebooks in place"),
+    "learn": (
+        NONE,
+        "teach.copies:learn_command",
+        "write copies of the sessions, solutions left out",
+    ),
+    "progress": (FOLDER, "teach.progress:progress_report", "your copies: what is done, and next"),
+    "freeze": (SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (SET, "sources.export:write_exports", "write the labels as other tools read them"),
-    "drop": (FOLDER, "labels.merge:drop_query", "move a query and its rows out of the set"),
-    "plan": (SET, "labels.plan:plan_command", "what more labels would tell, pairs to read next"),
-    "carry": (FOLDER, "labels.carry:carry_command", "take labels over to changed documents"),
-    "compare": (SET, "compare:compare_command", "hold runs against a baseline: 1 worse, 2 cannot"),
-    "card": (SET, "compare:card_command", "write the card of a run: of which set it is"),
-    "sql": (FOLDER, "sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
-    "import": (NONE, "sources.write:import_command", "turn a source into an evaluation set"),
-    "site": (NONE, "sources.site:write_site", "build the course as pages into site/"),
-    "new": (NONE, "sources.write:new_command", "start a set: guide, two documents, three queries"),
+    "export": (SET, "label.export:write_exports", "write the labels as other tools read them"),
+    "drop": (FOLDER, "label.merge:drop_query", "move a query and its rows out of the set"),
+    "plan": (SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"),
+    "carry": (FOLDER, "label.carry:carry_command", "take labels over to changed documents"),
+    "compare": (
+        SET,
+        "measure.compare:compare_command",
+        "hold runs against a baseline",
+    ),
+    "card": (SET, "measure.compare:card_command", "write the card of a run: of which set it is"),
+    "sql": (FOLDER, "measure.sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
+    "import": (NONE, "label.write:import_command", "turn a source into an evaluation set"),
+    "site": (NONE, "teach.site:write_site", "build the course as pages into site/"),
+    "new": (NONE, "label.write:new_command", "start a set: guide, two documents, three queries"),
 }
 OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]
 KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
@@ -100,7 +112,7 @@ def main() -> int:
     junit = options.get("junit")
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is half done is cleared
-        from .text import Screen
+        from .measure.text import Screen
 
         sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
         status = run_command(options)
@@ -121,7 +133,7 @@ def run_command(options: dict) -> int:
     name = options.pop("command")
     needs, function, _ = COMMANDS[name]
     if needs != NONE:
-        from . import evalset
+        from .measure import evalset
 
         options["folder"] = options.get("folder", evalset.folder()).resolve()
     passed = dict(options)
@@ -177,7 +189,7 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
 
 def audit(evals) -> int:
     """Print the findings on a set; return 1 where one fails."""
-    from .labels import audit
+    from .label import audit
 
     findings = audit.folder_findings(evals)
     print(audit.as_table(findings))
@@ -220,7 +232,7 @@ def _write_junit_error(path: Path, words: str) -> None:
     page = JUNIT_ERROR.format(html.escape("".join(shown)))
     try:
         try:
-            from . import files
+            from .measure import files
 
             files.write(path, page)
         except ImportError:
@@ -237,8 +249,8 @@ def in_words(error: Exception) -> str:
         return f"{missing}: {installation.remedy(error.name)}"
     if isinstance(error, OSError):
         return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
-    from .files import EvalSetError
-    from .text import how_many
+    from .measure.files import EvalSetError
+    from .measure.text import how_many
 
     if type(error).__name__ == "LearnError":  # of a room that an installation lacks
         return str(error)

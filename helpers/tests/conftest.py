@@ -11,7 +11,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from helpers import evalset, files, results  # noqa: E402
+from helpers.measure import evalset, files, results  # noqa: E402
 
 WITH_MAKE = pytest.mark.skipif(
     os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
@@ -73,7 +73,7 @@ def drawn(monkeypatch):
     import matplotlib.pyplot as plt
     import pandas as pd
 
-    from helpers import figures
+    from helpers.teach import figures
 
     shown = []
     keep = lambda figure, words: shown.append((figure.axes[0], words))  # noqa: E731
@@ -87,7 +87,7 @@ def drawn(monkeypatch):
 @pytest.fixture
 def house(tmp_path):
     """Return a folder like the project's, with one session and a second that is nearly empty."""
-    from learn import small_session
+    from teach import small_session
 
     for name in ("evals/a.md", "notebooks/extra/page.md"):
         (tmp_path / name).parent.mkdir(parents=True)

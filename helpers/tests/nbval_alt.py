@@ -15,7 +15,8 @@ from unittest.mock import patch
 
 from nbval.plugin import IPyNbFile
 
-from helpers import evalset, workbook
+from helpers.measure import evalset
+from helpers.teach import workbook
 
 
 def pytest_collectstart(collector) -> None:

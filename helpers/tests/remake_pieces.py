@@ -1,4 +1,4 @@
-"""Ask LangChain's splitters again and write notebooks/check/langchain.json.
+"""Ask LangChain's splitters again and write helpers/teach/check/langchain.json.
 
 They need 22 packages for this one comparison, so they get a folder of their own, for a moment:
 python helpers/tests/remake_pieces.py. It needs the network. The tests check what they say.
@@ -28,8 +28,8 @@ def made() -> list[tuple[str, int, str]]:
     """Return (text, size, unit): the cases of the exercise, then made ones."""
     import numpy as np
 
-    from helpers.stats import SEED
-    from notebooks.check import recursive
+    from helpers.measure.stats import SEED
+    from helpers.teach.check import recursive
 
     found = [(body, size, recursive.UNITS[of]) for body, size, of in recursive.questions()]
     rng = np.random.default_rng(SEED)
@@ -57,7 +57,7 @@ def ask(texts: list, spans: list) -> tuple[list, list]:
         from langchain_text_splitters import RecursiveCharacterTextSplitter
         from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
 
-        from helpers import text
+        from helpers.measure import text
 
         units = {"characters": len, "tokens": lambda piece: len(text.token_ids(piece))}
 
@@ -76,7 +76,7 @@ def ask(texts: list, spans: list) -> tuple[list, list]:
 
 def lengths(body: str, pieces: list[str]) -> list[int]:
     """Return the lengths of pieces. Raises ValueError if the text does not follow from them."""
-    from notebooks.check import stored
+    from helpers.teach.check import stored
 
     found = [len(piece) for piece in pieces]
     whole = "".join("".join(pieces).split()) == "".join(body.split())
@@ -87,8 +87,8 @@ def lengths(body: str, pieces: list[str]) -> list[int]:
 
 def remake() -> dict:
     """Return the content of the file, without its date."""
-    from helpers import evalset
-    from notebooks.check import stored
+    from helpers.measure import evalset
+    from helpers.teach.check import stored
 
     bodies = [doc.retrieval_text for doc in evalset.load(evalset.DEFAULT).documents.values()]
     texts, documents = made(), {}
@@ -123,8 +123,8 @@ def page(content: dict) -> str:
 
 def main() -> None:
     """Write the file unless LangChain says what it said; print how much there is."""
-    from helpers import files
-    from notebooks.check import stored
+    from helpers.measure import files
+    from helpers.teach.check import stored
 
     found = remake()
     former = json.loads(stored.STORED.read_text("utf-8")) if stored.STORED.exists() else {}

@@ -3,8 +3,8 @@
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, evalset
-from helpers.evalset import Document
+from helpers.measure import chunks, evalset
+from helpers.measure.evalset import Document
 
 FIRST, SECOND = chunks.Chunk("a", 0, 0, 4, 1), chunks.Chunk("a", 1, 3, 7, 2)
 

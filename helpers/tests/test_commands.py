@@ -13,10 +13,10 @@ from types import SimpleNamespace
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import __main__, evalset, workbook
-from helpers.labels import audit, checks, merge
-from helpers.learn import LearnError, copies, progress
-from helpers.sources import site, write
+from helpers import __main__
+from helpers.label import audit, checks, merge, write
+from helpers.measure import evalset
+from helpers.teach import LearnError, copies, progress, site, workbook
 
 ROOT = evalset.DEFAULT.parent
 
@@ -150,7 +150,7 @@ def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, 
 
 def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
     for words, room, name, returned, shown in [
-        (["learn"], copies, "make", ["one", "two"], "one\ntwo\n"),
+        (["learn"], copies, "learn_command", ["one", "two"], "one\ntwo\n"),
         (["drop", "q7", "--evals", folder], merge, "drop_query", ["a: 1 row"], "a: 1 row\n"),
         (["progress", "--evals", folder], progress, "progress_report", "done", "done\n"),
         (["site"], site, "write_site", Path("site"), "site\n"),
@@ -319,8 +319,8 @@ def test_a_mistake_of_ours_comes_with_its_traceback(monkeypatch, called, capsys)
 @pytest.mark.proof
 @pytest.mark.parametrize("code", ["'a'", "'a' * 100_000"])
 def test_a_reader_that_went_away_ends_a_command_without_a_traceback(code):
-    page = "import sys; from helpers.learn import copies; from helpers import __main__; "
-    page += f"copies.make = lambda: [{code}]; sys.exit(__main__.main())"
+    page = "import sys; from helpers.teach import copies; from helpers import __main__; "
+    page += f"copies.learn_command = lambda: [{code}]; sys.exit(__main__.main())"
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-c", page, "learn"]

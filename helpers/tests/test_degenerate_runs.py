@@ -8,7 +8,7 @@ import pytest
 from conftest import write_rows
 
 from helpers import __main__ as commands
-from helpers import evalset, files, runs, stats
+from helpers.measure import evalset, files, runs, stats
 
 BODY = "The answer to number {} stands here. " + "Nothing of it stands in this sentence. " * 4
 

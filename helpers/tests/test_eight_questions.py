@@ -7,10 +7,10 @@ import re
 
 import pytest
 
-from helpers.learn import progress, record
-from notebooks import eight_questions as eight
-from notebooks.check import Wrong
-from notebooks.eight_questions import QUESTIONS, after_the_week, before_the_week
+from helpers.teach import eight_questions as eight
+from helpers.teach import progress, record
+from helpers.teach.check import Wrong
+from helpers.teach.eight_questions import QUESTIONS, after_the_week, before_the_week
 
 RIGHT = "".join(question.right for question in QUESTIONS)
 OPEN = "? ? ? ? ? ? ? ?"

@@ -8,8 +8,8 @@ import shutil
 import pytest
 from conftest import write_rows
 
-from helpers import evalset, results, text
-from helpers.labels import audit
+from helpers.label import audit
+from helpers.measure import evalset, results, text
 
 QUERIES, JUDGMENTS = "retrieval_queries.jsonl", "judgments.jsonl"
 

@@ -5,9 +5,9 @@ import math
 import pytest
 from conftest import write_rows
 
-from helpers import chunks, compare, evalset, evidence, runs, text
-from helpers.chunks import Chunk
-from helpers.evalset import Document
+from helpers.measure import chunks, compare, evalset, evidence, runs, text
+from helpers.measure.chunks import Chunk
+from helpers.measure.evalset import Document
 
 BODY = "Stop the job. Then stop the job again, and call Storage."
 DOCUMENTS = {"a": Document("a", "", BODY), "b": Document("b", "", "Disk full.\n\nRun df -h first.")}

@@ -24,8 +24,9 @@ from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
-from helpers import evidence, figures, stats, text
-from notebooks.write_up import Share
+from helpers.measure import evidence, stats, text
+from helpers.teach import figures
+from helpers.teach.write_up import Share
 
 SHARES = [Share("all questions", 8, 10, 0.49, 0.94), Share("easy", 9, 9, 0.71, 1.0)]
 SHARES += [Share("hard", 0, 5, 0.0, 0.43), Share("edge", 7, 8, 0.7, 0.9)]

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from helpers import evalset, files
+from helpers.measure import evalset, files
 
 ROOT = evalset.DEFAULT.parent
 
@@ -339,7 +339,7 @@ def test_no_file_takes_the_place_of_a_folder_and_a_device_is_written_through(tmp
 @pytest.mark.skipif(os.name == "nt", reason="wants links and pipes")
 def test_what_is_written_through_stands_behind_what_was_printed(tmp_path):
     (out := tmp_path / "out").symlink_to("/dev/stdout")
-    code = "import pathlib, sys; from helpers import files; "
+    code = "import pathlib, sys; from helpers.measure import files; "
     code += "print('a'); files.write(pathlib.Path(sys.argv[1]), 'b')"
     command = [sys.executable, "-E", "-c", code, str(out)]
     assert subprocess.run(command, cwd=ROOT, capture_output=True).stdout == b"a\nb"

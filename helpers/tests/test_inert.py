@@ -1,6 +1,6 @@
 """Texts of a set on a page, in a cell and on a terminal: shown as they are, and doing nothing.
 
-That no cell is given Markdown or HTML past `helpers.text` is a rule of ruff (TID251).
+That no cell is given Markdown or HTML past `helpers.measure.text` is a rule of ruff (TID251).
 """
 
 import html
@@ -15,10 +15,10 @@ import pytest
 from conftest import write_rows
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import baseline, chunks, compare, evalset, figures, report, results, runs, text
-from helpers.labels import panel, practice
-from notebooks import cards, write_up
-from notebooks.pictures import ranking
+from helpers.label import panel
+from helpers.measure import baseline, chunks, compare, evalset, report, results, runs, text
+from helpers.teach import cards, figures, practice, write_up
+from helpers.teach.pictures import ranking
 
 RAW = """<script>x()</script> <img src=x onerror=x()> [a](javascript:x()) ![](http://x/y.png)
 **b** _c_ a_b 'q' "r" [^1] {z} \t= === &lt; ~~d~~ `e` <http://x> www.x.org x@y.z

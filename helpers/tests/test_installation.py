@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 
 import helpers
-from helpers import (
-    __main__,
+from helpers import __main__
+from helpers.measure import (
     api,
     baseline,
     chunks,
@@ -157,6 +157,12 @@ def test_the_package_has_the_five_calls_and_no_others(measured):
     assert helpers.compare_runs is api.compare_runs and helpers.read_run is api.read_run
     with pytest.raises(AttributeError, match="module 'helpers' has no attribute 'run'"):
         _ = helpers.run
+
+
+@pytest.mark.parametrize("first", ["evalset, figures", "chunks, evalset", "compare, evalset"])
+def test_a_notebook_of_an_older_version_is_told_so_in_a_sentence(first):
+    with pytest.raises(evalset.EvalSetError, match="^this notebook is of an older version of the"):
+        exec(f"from helpers import {first}")
 
 
 FOUND = {"disk is full": ["disk-full", "queue-full"], "queue": ["disk-full"]}

@@ -12,11 +12,11 @@ import re
 
 import nbformat
 import pytest
-from check.exercises import space_of
-from learn.small_session import code, markdown
+from teach.check.exercises import space_of
+from teach.small_session import code, markdown
 
-from helpers import workbook
-from helpers.learn import exercises as learn
+from helpers.teach import exercises as learn
+from helpers.teach import workbook
 
 LONGEST, LONGEST_SOLUTION, MINUTES, HINTS = 12, 20, 30, 3
 TABLE = "b-published-table"  # figures of others, a set a line

@@ -7,7 +7,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from helpers import evalset, measures, runs
+from helpers.measure import evalset, measures, runs
 
 
 def ranking(*documents):

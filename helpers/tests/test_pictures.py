@@ -12,11 +12,12 @@ import pytest
 from drawing import bars, named, points, rows, texts, title, upright, words
 from matplotlib.colors import to_hex
 
-from helpers import figures, installation
-from helpers.evalset import Query
-from helpers.figures import DARK
-from notebooks.pictures import corpus, ranking, scores, week
-from notebooks.write_up import Share
+from helpers.measure import installation
+from helpers.measure.evalset import Query
+from helpers.teach import figures
+from helpers.teach.figures import DARK
+from helpers.teach.pictures import corpus, ranking, scores, week
+from helpers.teach.write_up import Share
 
 
 def test_a_session_lights_its_steps_and_the_first_names_what_flows(drawn):

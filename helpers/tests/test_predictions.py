@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 from drawing import points, rows, title
 
-from helpers import evalset, figures, workbook
-from helpers.labels import audit, manifest
-from helpers.learn import copies
-from notebooks import predictions
-from notebooks.predictions import NoPrediction, calibration, predict, truth
+from helpers.label import audit, manifest
+from helpers.measure import evalset
+from helpers.teach import copies, figures, predictions, workbook
+from helpers.teach.predictions import NoPrediction, calibration, predict, truth
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """What must hold for the committed project: its labels, its packages, its page."""
 
+import ast
 import os
 import re
 import subprocess
@@ -9,7 +10,9 @@ import nbformat
 import pytest
 import yaml
 
-from helpers import evalset, install, report, results, workbook
+from helpers import install
+from helpers.measure import evalset, report, results
+from helpers.teach import workbook
 from helpers.tests import weight
 
 ROOT = workbook.ROOT
@@ -65,15 +68,27 @@ def test_page_needs_no_network_and_shows_no_code():
 def test_what_a_check_prints_last_says_how_heavy_the_workbook_is(capsys):
     weight.main()
     shown = capsys.readouterr().out
-    flat = sum(len(p.read_text("utf-8").splitlines()) for p in (ROOT / "helpers").glob("*.py"))
-    assert re.search(rf"flat rooms of helpers/ +{flat:,} in \d+$", shown, re.MULTILINE)
-    assert re.search(r"session_c: .*import [\d,]+ of helpers/ and load [\d,]+, ", shown)
+    assert re.search(r"product +[\d,]+ tokens of Python in \d+ files$", shown, re.MULTILINE)
+    assert re.search(r"session_c: [\d,]+ tokens in cells, which load [\d,]+$", shown, re.MULTILINE)
+    assert weight.tokens('x = f"{a + 1} b" + "c"  # d') == 5
+
+
+def test_each_door_imports_only_those_before_it():
+    """Measure is what an engineer installs, label makes a set, teach is the course."""
+    doors = ["measure", "label", "teach"]
+    for number, door in enumerate(doors):
+        for path in (ROOT / "helpers" / door).rglob("*.py"):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+            named = [(node.module or node.names[0].name).split(".") for node in froms if node.level]
+            assert not {room for room, *_ in named} & {*doors[number + 1 :]}, path
+            assert not [node for node in froms if (node.module or "").startswith("helpers")], path
 
 
 @pytest.mark.proof
 def test_checks_and_helpers_are_found_with_only_the_project_on_the_path(tmp_path):
     """As in copies for learners and nbgrader's, which run in folders of their own."""
-    code = "from notebooks import check; from helpers import evalset; print(check.ndcg.__name__)"
+    code = "from helpers.teach import check; print(check.ndcg.__name__)"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, cwd=tmp_path, env=environment).returncode == 0

@@ -8,8 +8,8 @@ import nbformat
 import pytest
 from conftest import published, write_rows
 
-from helpers import evalset, evidence, report, stats, text
-from helpers.evalset import Document, EvalSet, Judgment, Query
+from helpers.measure import evalset, evidence, report, stats, text
+from helpers.measure.evalset import Document, EvalSet, Judgment, Query
 
 
 def test_the_page_is_whole_and_shows_neither_code_nor_prompts():

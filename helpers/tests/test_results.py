@@ -10,7 +10,7 @@ import fastjsonschema
 import pytest
 from conftest import published, results_of, write_rows
 
-from helpers import chunks, evalset, evidence, files, measures, results, runs
+from helpers.measure import chunks, evalset, evidence, files, measures, results, runs
 
 
 def measured(evals, run, card):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rank_bm25 import BM25Okapi
 
-from helpers import runs, sparse, text
+from helpers.measure import runs, sparse, text
 
 
 def by_library(bodies, ids, query):

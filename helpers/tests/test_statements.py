@@ -16,9 +16,10 @@ import nbformat
 import pytest
 from conftest import WITH_MAKE, write_rows
 
-from helpers import __main__, evalset, files, install, runs
-from helpers.sources import write
-from notebooks.check import quick_test
+from helpers import __main__, install
+from helpers.label import write
+from helpers.measure import evalset, files, runs
+from helpers.teach.check import quick_test
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))
@@ -33,7 +34,7 @@ PAGES = [
     ROOT / ".github" / "CONTRIBUTING.md",
     *sorted((ROOT / "evals").glob("*.md")),
     *sorted((ROOT / "notebooks").rglob("*.md")),
-    ROOT / "helpers" / "sources" / "new" / "README.md",
+    ROOT / "helpers" / "label" / "new" / "README.md",
     *NOTEBOOKS,
 ]
 TARGETS = dict(re.findall(r"^([a-z]+):.*?## (.*)", MAKEFILE, re.MULTILINE))
@@ -89,9 +90,10 @@ def test_places_of_the_page_exist():
     assert len(places) > 5
     for place in places:
         assert (ROOT / place).exists() or f"/{place}" in ignored, place
-    flat = re.search(r"flat: (.+?) \|", table)[1]
-    for name in re.findall(r"`(\w+)`", flat):
-        assert (ROOT / "helpers" / f"{name}.py").exists(), name
+    for door in ("measure", "label", "teach"):
+        (row,) = re.findall(rf"^\| `helpers/{door}/` \| (.+) \|$", table, re.MULTILINE)
+        for name in {*re.findall(r"`(\w+)`", row)} - {"measure", "label", "teach"}:
+            assert (ROOT / "helpers" / door / f"{name}.py").exists(), name
 
 
 NEEDED = {"RUN": "r", "FROM": "k:other", "TO": "other", "QUERY": "q"}  # some cannot do without

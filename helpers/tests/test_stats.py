@@ -10,7 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers import stats, text
+from helpers.measure import stats, text
 
 FEW = [0.3, -0.1, 0.25, 0.4, 0.05]  # differences; all sign patterns can be written down
 SUMS = [np.dot(signs, FEW) for signs in itertools.product((1, -1), repeat=len(FEW))]
@@ -93,7 +93,9 @@ def test_measures_are_compared_query_by_query_and_adjusted_over_the_measures():
 
 
 def test_what_takes_a_second_to_import_waits_until_it_is_used():
-    code = "import sys, helpers.stats as s; print({'scipy.stats', 'sklearn'} & {*sys.modules})"
+    code = (
+        "import sys, helpers.measure.stats as s; print({'scipy.stats', 'sklearn'} & {*sys.modules})"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "set()\n", done.stderr
 

@@ -9,7 +9,7 @@ import pytest
 from tiktoken import load, registry
 from tiktoken_ext import openai_public
 
-from helpers import text
+from helpers.measure import text
 
 
 def test_numbers_of_things_read_as_english():

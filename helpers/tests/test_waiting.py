@@ -8,8 +8,8 @@ import pytest
 from conftest import write_rows
 
 from helpers import __main__ as commands
-from helpers import api, baseline, compare, evalset, results, runs, stats
-from helpers.labels import links, merge
+from helpers.label import merge
+from helpers.measure import api, baseline, compare, evalset, links, results, runs, stats
 
 QUERIES, LABELS, RUN = "retrieval_queries.jsonl", "judgments.jsonl", "systems/other.trec"
 NOTHING = "zzz"  # a word of no document

@@ -14,8 +14,9 @@ from conftest import write_rows
 from nbformat import v4
 from nbval.plugin import IPyNbFile
 
-from helpers import evalset, files, report, results, workbook
-from helpers.labels import manifest, pooling
+from helpers.label import manifest, pooling
+from helpers.measure import evalset, files, report, results
+from helpers.teach import workbook
 
 ROOT = workbook.ROOT
 
@@ -61,7 +62,7 @@ def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, mon
 @pytest.mark.proof
 def test_problems_of_a_set_are_told_and_other_failures_with_their_traceback(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    problems = "from helpers import files; raise files.EvalSetError(['a:1: x', 'b:2: y'])"
+    problems = "from helpers.measure import files; raise files.EvalSetError(['a:1: x', 'b:2: y'])"
     for code, error, words in (
         ("raise ValueError('no')", RuntimeError, "made: (?s:.)*\nValueError: no\n"),
         (problems, evalset.EvalSetError, "a:1: x\nb:2: y$"),

@@ -6,9 +6,9 @@ import json
 import pytest
 from conftest import published, write_rows
 
-from helpers import compare, evalset, evidence, files, results, runs, stats
-from notebooks import write_up
-from notebooks.write_up import ENOUGH, Share, WriteUp
+from helpers.measure import compare, evalset, evidence, files, results, runs, stats
+from helpers.teach import write_up
+from helpers.teach.write_up import ENOUGH, Share, WriteUp
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
-"""How heavy the workbook is, in lines: `make check` prints it, and nothing fails on it.
+"""How heavy the workbook is, in tokens of Python: `make check` prints it, and nothing fails on it.
 
-Texts, schemas and code cells stand beside the Python, so that moving a line there saves nothing.
+Lines aren't counted: longer ones would save some. Texts and schemas stand beside the Python.
 """
 
 import ast
+import io
+import tokenize
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,48 +13,47 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 HELPERS, NOTEBOOKS, TESTS = ROOT / "helpers", ROOT / "notebooks", ROOT / "helpers" / "tests"
+COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING}
+F_STRING = getattr(tokenize, "FSTRING_START", None), getattr(tokenize, "FSTRING_END", None)
+WIDE = 85  # columns
 
 
 def main() -> None:
     """Print the sums."""
-    helpers = {path for path in HELPERS.rglob("*.py") if TESTS not in path.parents}
-    flat, lessons = {*HELPERS.glob("*.py")}, {*NOTEBOOKS.rglob("*.py")}
-    checks = (NOTEBOOKS / "check").glob("*.py")
-    tables = {path for path in checks if "\ndef check_" in path.read_text(encoding="utf-8")}
+    product = {path for path in HELPERS.rglob("*.py") if TESTS not in path.parents}
     tests, proof = {*TESTS.rglob("*.py")}, {*(TESTS / "proof").rglob("*.py")}
-    others = {*HELPERS.rglob("*.*"), *NOTEBOOKS.rglob("*.*"), *ROOT.glob("evals/*schema*/*.json")}
-    others = {path for path in others if path.is_file() and TESTS not in path.parents}
-    texts = {path for path in others if path.suffix in (".jinja", ".html", ".css", ".js", ".sql")}
-    data = {path for path in others if path.suffix in (".json", ".yml", ".yaml")}
-    for what, paths in {
-        "lines of Python:": None,
-        "product without tables of mistakes": (helpers | lessons) - tables,
-        "flat rooms of helpers/": flat,
-        "wings of helpers/": helpers - flat,
-        "notebooks/ without tables": lessons - tables,
-        "tables of mistakes": tables,
-        "tests of make check": tests - proof,
-        "tests of make proof": proof,
-        "beside it:": None,
-        "templates, styles, SQL": texts | {*HELPERS.glob("*.md")},
-        "schemas and tables in JSON, YAML": data,
-    }.items():
-        print(what if paths is None else f"  {what:<36}{lines(paths):>7,} in {len(paths)}")
+    rows = {"product": product}
+    for door in ("measure", "label", "teach"):
+        rows[f"{door}/"] = {*(HELPERS / door).rglob("*.py")}
+    rows |= {"tests of make check": tests - proof, "tests of make proof": proof}
+    for what, paths in rows.items():
+        print(f"  {what:<20} {tokens_of(paths):>7,} tokens of Python in {len(paths)} files")
+    lines = [line for path in product for line in path.read_text("utf-8").splitlines()]
+    wide = sum(len(line) > WIDE for line in lines) / len(lines)
+    print(f"  {tokens_of(product) / len(lines):.1f} tokens a line, {wide:.0%} over {WIDE} columns")
+    exercises = sum(path.stat().st_size for path in (NOTEBOOKS / "exercises").glob("*.yaml"))
+    print(f"  exercises and quizzes: {exercises / 1000:.0f} kB of YAML")
     for session in sorted(NOTEBOOKS.glob("session_*.ipynb")):
         cells = nbformat.read(session, as_version=4).cells
         code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        direct = imported(code, session)
-        further = loaded(direct)
-        print(
-            f"  {session.stem[:9]}: {len(code.splitlines())} lines in code cells, "
-            f"which import {lines(direct & helpers):,} of helpers/ "
-            f"and load {lines(further & helpers):,}, {lines(further):,} with those of notebooks/"
-        )
+        opened = tokens_of(loaded(imported(code, session)))
+        print(f"  {session.stem[:9]}: {tokens(code):,} tokens in cells, which load {opened:,}")
 
 
-def lines(paths: Iterable[Path]) -> int:
-    """Return how many lines the files have together."""
-    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+def tokens_of(paths: Iterable[Path]) -> int:
+    """Return how many tokens the files have together."""
+    return sum(tokens(path.read_text(encoding="utf-8")) for path in paths)
+
+
+def tokens(code: str) -> int:
+    """Return how many names, signs, numbers and strings code has; an f-string is one string."""
+    counted, depth = 0, 0  # of f-strings: from Python 3.12 on their parts are tokens, too
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        starts = token.type == F_STRING[0]
+        if depth == 0 and (starts or token.type in COUNTED):
+            counted += 1
+        depth += starts - (token.type == F_STRING[1])
+    return counted
 
 
 def imported(code: str, path: Path) -> set[Path]:

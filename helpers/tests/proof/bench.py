@@ -27,9 +27,10 @@ from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import sparse, text, workbook  # noqa: E402
-from helpers.sql import bm25  # noqa: E402
-from helpers.sql import engines as sql_engines  # noqa: E402
+from helpers.measure import sparse, text
+from helpers.measure.sql import bm25  # noqa: E402
+from helpers.measure.sql import engines as sql_engines  # noqa: E402
+from helpers.teach import workbook  # noqa: E402
 
 SIZES, MILLION = (1_000, 10_000, 100_000), 1_000_000
 WORDS, LENGTH, STOP = 200_000, 75, 200  # vocabulary, words a document, words left out as too common
@@ -110,7 +111,7 @@ def with_sql(kind: str, path: Path) -> Search:
 
 ENGINES = {
     "rank_bm25": with_rank_bm25,
-    "helpers.sparse": with_sparse,
+    "helpers.measure.sparse": with_sparse,
     "DuckDB": partial(with_sql, "duckdb"),
     "Sail": partial(with_sql, "sail"),
 }

@@ -14,7 +14,8 @@ import browser_lab
 import nbformat
 import nbformat.sign
 
-from helpers import files, report, workbook
+from helpers.measure import files, report
+from helpers.teach import workbook
 
 AWAY = "https://evil.invalid"
 PAYLOADS = (  # ran() tells Python that it was called, from any frame

@@ -28,8 +28,8 @@ LAB = "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --Lab
 LAB += "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
 PANEL = """import sys
 sys.path.insert(0, {root!r})
-from helpers import evalset
-from helpers.labels import merge, panel
+from helpers.measure import evalset
+from helpers.label import merge, panel
 evals = evalset.load({folder!r})
 panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0).show()"""
 

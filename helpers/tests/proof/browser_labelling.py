@@ -9,7 +9,7 @@ from pathlib import Path
 
 import browser_lab
 
-from helpers import files
+from helpers.measure import files
 
 DOCUMENTS = {
     "disk-full": (

@@ -15,8 +15,8 @@ from unittest import mock
 
 import browser_lab
 
-from helpers.learn import copies
-from helpers.learn import exercises as learn
+from helpers.teach import copies
+from helpers.teach import exercises as learn
 
 OPEN = "not started yet"
 REFUSED = re.compile("is not right yet|wants a dict")
@@ -30,7 +30,7 @@ def main(letters: str = "a") -> None:
     folder = Path(tempfile.mkdtemp(prefix="learn-visit-", dir=browser_lab.ROOT))
     as_make_lab = {"WORKBOOK_LIVE": "1", "EVALS": str(folder / "evals")}
     try:
-        copies.make(folder=folder)
+        copies.learn_command(folder=folder)
         with (
             mock.patch.dict(os.environ, as_make_lab),
             browser_lab.lab(folder, scratch) as address,

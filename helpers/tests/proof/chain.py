@@ -9,7 +9,8 @@ import tempfile
 from itertools import chain
 from pathlib import Path
 
-from helpers import evalset, workbook
+from helpers.measure import evalset
+from helpers.teach import workbook
 from helpers.tests.nbval_alt import copy_of_set, derived_files, stale_files
 
 DERIVED = [*chain.from_iterable(workbook.WRITES.values())]

@@ -4,6 +4,7 @@ What it writes is compared. Where the package is not installed, it says so.
 """
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 NEEDED = "langchain_text_splitters"
+AS_INSTALLED = """
+import sys
+import helpers.measure.text
+for name, room in [*sys.modules.items()]:
+    if name.partition(".")[0] == "helpers":
+        sys.modules[name.replace("helpers", "retrieval_baseline", 1)] = room
+"""
 
 
 def main() -> None:
@@ -23,7 +31,9 @@ def main() -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     (code,) = (block for block in blocks if NEEDED in block)
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run([sys.executable, "-c", code], cwd=scratch, check=True)
+        code = f"{AS_INSTALLED}\n{code}"
+        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", code], cwd=scratch, env=environment, check=True)
         (run,) = Path(scratch).iterdir()
         assert f"RUN={run.name}" in page, run.name
         words = ["-m", "helpers", "compare", str(run), "--to", scratch]

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import NamedTuple
 import numpy as np
 import pandas as pd
-from helpers import text
+from helpers.measure import text
 
 words = text.words
 STOP = set("how do i a the of is".split())

@@ -23,11 +23,11 @@ from random import Random
 sys.path[:0] = [str(path) for path in Path(__file__).resolve().parents[1:4:2]]  # tests, all
 
 from conftest import write_rows  # noqa: E402
-from learn import small_session  # noqa: E402
 from sources.importing import put  # noqa: E402
+from teach import small_session  # noqa: E402
 
 from helpers import __main__ as commands  # noqa: E402
-from helpers.learn import progress, record  # noqa: E402
+from helpers.teach import progress, record  # noqa: E402
 
 LIMIT = 20  # seconds of a trial
 FINE, FAILS = ("harmless", "refused"), ("crash", "hang", "unclear", "left over", "strayed")
@@ -56,7 +56,7 @@ NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card
 PLACES = dict.fromkeys((".", "set", "kept", "kept/page.txt"), "")  # that word may be one of these
 PLACES |= {"to_set": "set", "to_kept": "kept", "to_nothing": "nothing"}  # a link: where it leads
 PLACES |= {"to_page.txt": "kept/page.txt", "to_null": os.devnull}
-commands.COMMANDS["merge"] = commands.SET, "labels.panel:merge_log", "what the panel does"
+commands.COMMANDS["merge"] = commands.SET, "label.panel:merge_log", "what the panel does"
 commands.OFFERED.append("merge")
 PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
 TABLES = {  # of a set, beside those that the commands write

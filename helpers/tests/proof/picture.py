@@ -13,7 +13,8 @@ from browser_lab import missing, window
 from nbformat.v4 import new_markdown_cell, new_notebook
 from PIL import Image
 
-from helpers import report, workbook
+from helpers.measure import report
+from helpers.teach import workbook
 
 PICTURE = workbook.ROOT / ".github" / "ask.png"
 SCREEN = {"width": 880, "height": 100}  # GitHub shows a picture about as wide

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import nbformat
 
-from helpers import files
-from helpers.learn import LearnError, copies, exercises, progress
+from helpers.measure import files
+from helpers.teach import LearnError, copies, exercises, progress
 
 KEYS = {"grade", "grade_id", "locked", "schema_version", "solution", "task"}
 

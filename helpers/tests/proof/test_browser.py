@@ -7,7 +7,8 @@ import nbformat
 import picture
 import pytest
 
-from helpers import evalset, report, workbook
+from helpers.measure import evalset, report
+from helpers.teach import workbook
 
 
 def test_the_picture_is_small_and_stands_in_the_readme():

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers import evalset
+from helpers.measure import evalset
 
 LINES = (Path(__file__).parents[1] / "facts.jsonl").read_text(encoding="utf-8").splitlines()
 FACTS = [json.loads(line) for line in LINES]

@@ -1,10 +1,10 @@
 """Fresh answers: none of the wrong passes, none of the right fails, no other mistake is named."""
 
 import pytest
-from check.exercises import checks, learnt
 from fresh import PRELUDE, answers
+from teach.check.exercises import checks, learnt
 
-from notebooks import check
+from helpers.teach import check
 
 RIGHT, WRONG = answers()
 

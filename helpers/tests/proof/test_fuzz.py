@@ -6,7 +6,7 @@ from pathlib import Path
 import fuzz
 
 from helpers import __main__ as commands
-from helpers.files import EvalSetError
+from helpers.measure.files import EvalSetError
 
 
 def refuse(problem):

@@ -10,8 +10,8 @@ import pytest
 import witness
 from statsmodels.stats.power import TTestPower
 
-from notebooks.check import quick_test
-from notebooks.eight_questions import QUESTIONS
+from helpers.teach.check import quick_test
+from helpers.teach.eight_questions import QUESTIONS
 
 FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import nbformat
 import pytest
 import rehearsal
-from learn.small_session import NAME, changed, code, session, solution, write
+from teach.small_session import NAME, changed, code, session, solution, write
 
-from helpers.learn.copies import copy_set
-from helpers.learn.exercises import BEGIN, END, LESSONS, exercises_of, read_lessons
+from helpers.teach.copies import copy_set
+from helpers.teach.exercises import BEGIN, END, LESSONS, exercises_of, read_lessons
 
 
 @pytest.fixture(autouse=True)

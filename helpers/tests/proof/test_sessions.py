@@ -15,9 +15,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from rank_bm25 import BM25Okapi
 
-from helpers import evalset, runs, workbook
-from helpers.labels import audit, manifest
-from notebooks import cards
+from helpers.label import audit, manifest
+from helpers.measure import evalset, runs
+from helpers.teach import cards, workbook
 
 OF_SESSION_C = "abstaining answers best_of_many evidence_lost false_alarms filters "
 OF_SESSION_C += "how_many_queries judge reranking stopping_early trap_lab wrong_labels"

@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 import witness
 
-from helpers import compare, evalset, measures, stats, text, workbook
-from helpers.labels import audit, links, manifest, pooling
+from helpers.label import audit, manifest, pooling
+from helpers.measure import compare, evalset, links, measures, stats, text
+from helpers.teach import workbook
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import sys
 import pytest
 from conftest import WITH_MAKE
 
-from helpers import install, workbook
+from helpers import install
+from helpers.teach import workbook
 
 pytestmark = WITH_MAKE
 INSTALLER = """

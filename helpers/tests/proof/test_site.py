@@ -10,10 +10,8 @@ import browser_lab
 import nbformat
 import pytest
 
-from helpers import workbook
-from helpers.learn import LearnError
-from helpers.learn.exercises import LESSONS
-from helpers.sources import site
+from helpers.teach import LearnError, site, workbook
+from helpers.teach.exercises import LESSONS
 
 with_sphinx = pytest.mark.skipif(
     not (site.SPHINX / "ready").exists(), reason="Sphinx is missing: make .cache/sphinx/ready"

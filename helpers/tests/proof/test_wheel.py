@@ -14,7 +14,8 @@ import zipfile
 import pytest
 import yaml
 
-from helpers import evalset, installation, workbook
+from helpers.measure import evalset, installation
+from helpers.teach import workbook
 
 ROOT, OWN = workbook.ROOT, evalset.DEFAULT
 PAGE = (ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")

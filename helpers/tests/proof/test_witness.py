@@ -23,7 +23,7 @@ import witness_labels
 import witness_sessions
 from scipy.sparse.csgraph import connected_components
 
-from notebooks import write_up
+from helpers.teach import write_up
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"

@@ -8,7 +8,7 @@ import witness_evidence
 import witness_sessions
 from test_witness import FOLDER, agree, flat, same
 
-from helpers import chunks, evalset, results
+from helpers.measure import chunks, evalset, results
 
 cells, files, published = test_witness.cells, test_witness.files, test_witness.published
 

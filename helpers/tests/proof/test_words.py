@@ -17,8 +17,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
-from helpers import evalset, text
-from helpers.learn import exercises
+from helpers.measure import evalset, text
+from helpers.teach import exercises
 
 ROOT = evalset.DEFAULT.parent
 SESSIONS = sorted((ROOT / "notebooks").glob("session_*.ipynb"))

@@ -4,7 +4,8 @@ import re
 
 import yaml
 
-from helpers import __main__, workbook
+from helpers import __main__
+from helpers.teach import workbook
 
 ROOT = workbook.ROOT
 PAGE = (ROOT / ".github" / "workflows" / "check.yml").read_text(encoding="utf-8")

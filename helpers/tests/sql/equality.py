@@ -15,8 +15,8 @@ from rank_bm25 import BM25Okapi
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from helpers import evalset, measures, runs  # noqa: E402
-from helpers.sql import bm25, engines  # noqa: E402
+from helpers.measure import evalset, measures, runs  # noqa: E402
+from helpers.measure.sql import bm25, engines  # noqa: E402
 
 SCORE, MEASURE = 1e-9, 1e-12  # what a score and a measure may differ by
 CLUSTER = {

@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import evalset, files, runs
-from helpers.sql import bm25, command, engines
+from helpers.measure import evalset, files, runs
+from helpers.measure.sql import bm25, command, engines
 
 
 @pytest.fixture(scope="module")

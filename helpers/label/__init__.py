@@ -1,0 +1,1 @@
+"""Making a set: documents brought in, pooled, labelled, audited, carried and exported."""

@@ -1,0 +1,473 @@
+"""What a careful reader asks of an evaluation set, a function for each question."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from functools import cache
+from itertools import chain, combinations, islice
+from math import ceil
+from typing import NamedTuple
+
+import pandas as pd
+
+from ..measure import chunks, evidence, files, links, measures, stats, text
+from ..measure.evalset import SPLITS, EvalSet
+from ..measure.installation import command
+from ..measure.text import how_many
+from . import manifest, pooling
+
+QUERIES, DOCUMENTS = 30, 100  # below these a set says little
+SD = 0.25  # of nDCG differences between two systems, a usual value, for a power of 80 %
+IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
+COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
+PASTED = "alert"  # the kind of queries that copy by nature: a pasted alert or line of a log
+MANY_ANSWERS = 20  # relevant documents of one query
+DEPTH, NEGATIVES = 10, 10
+SECOND_PAIRS, SECOND_SHARE = 120, 0.2
+NEVER, ONCE = 100, 0.5  # pairs of a round without a difference; relevant labels read once
+SOLVED = 1 / 3  # of the queries, by the weakest and the strongest ranker
+POOR_KAPPA, FAIR_KAPPA = 0.4, 0.6
+GUIDE_WORDS = 100
+
+
+class Finding(NamedTuple):
+    """What one check found. `remedy` is empty where the status is pass, the reason with n/a."""
+
+    check: str
+    status: str  # pass, warn, fail, n/a
+    found: str
+    remedy: str
+
+
+class AuditCase(NamedTuple):
+    """What the checks look at: the set, its optional files, and which documents are alike."""
+
+    evals: EvalSet
+    negatives: list[dict]
+    second_pass: list[dict]
+    twins: dict[text.Pair, float]  # near-duplicates that are no versions, with their Jaccard
+    linked: set[text.Pair]  # documents that count as one: versions, and the same text twice
+    rankers: dict[str, pooling.Run]  # built and saved ones, each to DEPTH
+
+
+def _finding(check: str, found: str, **remedies: dict) -> Finding:
+    """Return the finding of a check; `fail` and `warn` are {remedy: whether it is needed}."""
+    statuses = [s for s in ("fail", "warn") if any(remedies.get(s, {}).values())]
+    needed = [remedy for s in statuses for remedy, is_needed in remedies[s].items() if is_needed]
+    return Finding(check, [*statuses, "pass"][0], found, " ".join(needed))
+
+
+def _some(names: Iterable[str], most: int = 4) -> str:
+    """Return the first names, and how many more there are."""
+    names = list(names)
+    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
+
+
+def _counted(counts: dict) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+
+
+def _also(facts: dict) -> str:
+    """Return how many there are of each, where there are some."""
+    return "".join(f"; {fact}: {len(names)}" for fact, names in facts.items() if names)
+
+
+# Queries.
+
+
+def check_size(case: AuditCase) -> Finding:
+    """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
+    queries, documents = len(case.evals.queries), len(case.evals.documents)
+    shown = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
+    few = f"Write {QUERIES} queries or more: {queries} show no nDCG difference below {shown:.2f}."
+    by_chance = f"Add documents, {DOCUMENTS} or more: among few, ten results hit one by chance."
+    found = f"{how_many(queries, 'query')}, {how_many(documents, 'document')}"
+    warn = {few: queries < QUERIES, by_chance: documents < DOCUMENTS}
+    return _finding("size", found, warn=warn)
+
+
+def check_kinds(case: AuditCase) -> Finding:
+    """Fail where all queries are of one kind; warn of kinds not marked, rare or not kept to."""
+    queries = case.evals.queries.values()
+    counts = Counter(query.kind for query in queries)
+    rarest = min(counts, key=lambda kind: (counts[kind], kind))
+    unmarked = {*counts} == {"unspecified"}
+    dated = {d for d, doc in case.evals.documents.items() if doc.version}.union(*case.linked)
+    single = [q.query_id for q in queries if q.kind == "multi" and len(q.relevant_doc_ids) == 1]
+    temporal = [q for q in queries if q.kind == "temporal"]
+    undated = [q.query_id for q in temporal if dated.isdisjoint(q.relevant_doc_ids)]
+    alone = "Write queries of other kinds: one kind shows one side of a system."
+    warn = {
+        "Give each query a kind (keyword, symptom, question, ...).": unmarked,
+        f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * counts[rarest],
+        f"Label what answers the other part of {_some(single)}, or change their kind.": single,
+        f"Give the answers of {_some(undated)} a version, or change their kind.": undated,
+    }
+    fail = {alone: len(counts) == 1 and not unmarked}
+    also = _also({"multi with one answer": single, "temporal without a version": undated})
+    return _finding("kinds", _counted(counts) + also, fail=fail, warn=warn)
+
+
+def check_head_and_tail(case: AuditCase) -> Finding:
+    """Fail where only frequent or only rare needs are asked for; warn where one side is small."""
+    counts = Counter(query.popularity or "not marked" for query in case.evals.queries.values())
+    few, many = sorted((counts["head"], counts["tail"]))
+    other = "rare needs (tail)" if counts["head"] else "frequent needs (head)"
+    one_side = f"Add queries for {other}: the average hides how they fare."
+    warn = {
+        "Bring head and tail nearer to half each.": few and many > IMBALANCE * few,
+        "Mark the popularity of each query: head or tail.": counts["not marked"],
+    }
+    fail = {one_side: many and not few}
+    return _finding("head and tail", _counted(counts), fail=fail, warn=warn)
+
+
+def check_halves(case: AuditCase) -> Finding:
+    """Fail without dev or test; warn of one too small to measure on and of uneven kinds."""
+    queries = case.evals.queries.values()
+    dev, test = (Counter(q.kind for q in queries if q.split == split) for split in SPLITS)
+    sizes = {"dev": dev.total(), "test": test.total()}
+    share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
+    uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
+    fail = {f"Set about half of the queries to {split}.": not n for split, n in sizes.items()}
+    # Half of QUERIES is the least for each: of a set with fewer the check of the size tells.
+    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 <= len(queries) / 2]
+    warn = {
+        f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
+        f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
+    }
+    return _finding("halves", _counted(sizes), fail=fail, warn=warn)
+
+
+def _is_uneven(dev: int, test: int, share: float) -> bool:
+    """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
+    few, many = sorted((dev * (1 - share), test * share))
+    return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
+
+
+def check_overlap(case: AuditCase) -> Finding:
+    """Fail where queries are copied from titles or share nearly all words; warn of copied runs."""
+    words, queries = case.evals.words, case.evals.queries
+    titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
+    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
+    runs = _copied_runs(case.evals)
+    fail = {
+        f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
+        "Write queries from needs, before reading the answers.": mean > COPIED,
+    }
+    warn = {
+        "Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED,
+        f"Put {_some(runs)} in other words than the answer's.": runs,
+    }
+    found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    found += _also({"copying a run of words of an answer": runs})
+    return _finding("overlap", found, fail=fail, warn=warn)
+
+
+def _copied_runs(evals: EvalSet) -> list[str]:
+    """Return the queries, unless pasted, that share a run of words with one of their answers."""
+    size = text.SHINGLE * (2 if evals.tokenizer == "bigrams" else 1)  # a pair is less than a word
+
+    @cache  # most documents answer several queries
+    def runs_of(doc_id: str) -> set[str]:
+        return text.shingles(evals.words(evals.documents[doc_id].retrieval_text), size)
+
+    copied = []
+    for query_id, query in evals.queries.items():
+        own = text.shingles(evals.words(query.query), size)
+        answers = map(runs_of, query.relevant_doc_ids)
+        if query.kind != PASTED and not all(map(own.isdisjoint, answers)):
+            copied.append(query_id)
+    return copied
+
+
+def check_duplicate_queries(case: AuditCase) -> Finding:
+    """Fail where two queries are the same words in one order, in any case; warn of near-doubles."""
+    queries, same, answering = case.evals.queries, defaultdict(list), defaultdict(list)
+    for query_id, query in queries.items():
+        same[tuple(case.evals.words(query.query))].append(query_id)
+        for doc_id in query.relevant_doc_ids if query.answers else ():
+            answering[doc_id, frozenset(map(str.lower, query.answers))].append(query_id)
+    twice = [" = ".join(ids) for ids in same.values() if len(ids) > 1]
+    content = {ids[0]: text.content_words([*words]) for words, ids in same.items()}
+    pairs = {*text.near_duplicates(content, links.DOUBLE, size=1)}
+    pairs.update(*(combinations(ids, 2) for ids in answering.values()))
+    relevant = {query_id: {*query.relevant_doc_ids} for query_id, query in queries.items()}
+    near = [f"{a} ~ {b}" for a, b in sorted(pairs)]
+    unlike = [f"{a} ~ {b}" for a, b in sorted(pairs) if relevant[a] != relevant[b]]
+    fail = {"Keep one of each: a query asked twice counts twice.": twice}
+    warn = {
+        f"Keep one of each pair that is one need: {_some(near)}.": near,
+        f"Where both are kept, see why other documents answer: {_some(unlike)}.": unlike,
+    }
+    found = _some(twice) or "every query asked once"
+    found += _also({"near-doubles": near, "of them with other answers": unlike})
+    return _finding("same query", found, fail=fail, warn=warn)
+
+
+# Labels.
+
+
+def check_reach(case: AuditCase) -> Finding:
+    """Fail where the queries reach too few documents; warn where they miss a service or kind.
+
+    Wanted: half of the documents, or, in a large corpus, as many as there are queries.
+    """
+    documents, queries = case.evals.documents, case.evals.queries
+    reached = {d for query in queries.values() for d in query.relevant_doc_ids}
+    share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
+    missed = []
+    for field in ("service", "kind"):
+        names = {getattr(document, field) for document in documents.values()} - {"unspecified"}
+        names -= {getattr(documents[doc_id], field) for doc_id in reached}
+        missed += [f"{field} {name}" for name in sorted(names)]
+    found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
+    fail = {"Write queries for documents that none reaches.": share < wanted}
+    warn = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
+    return _finding("coverage", found, fail=fail, warn=warn)
+
+
+def check_labels_per_query(case: AuditCase) -> Finding:
+    """Fail for a query without labels; warn for over 20 relevant documents or a single grade."""
+    answers = {q: len(query.relevant_doc_ids) for q, query in case.evals.queries.items()}
+    none = [q for q, n in answers.items() if not n]
+    many = [q for q, n in answers.items() if n > MANY_ANSWERS]
+    grades = Counter(judgment.relevance for judgment in case.evals.judgments)
+    highest, low, high = case.evals.grades[-1], min(answers.values()), max(answers.values())
+    one_grade = highest > 1 and len(grades.keys() - {0}) < 2
+    warn = {
+        f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
+        f"Tell whole answers ({highest}) from partial ones (1).": one_grade,
+    }
+    found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query; "
+    fail = {f"Label {_some(none)}, or drop them.": none}
+    return _finding("labels per query", f"{found}grade {_counted(grades)}", fail=fail, warn=warn)
+
+
+def check_judged_depth(case: AuditCase) -> Finding:
+    """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
+    qrels, shares = case.evals._replace(queries=case.evals.settled_queries).qrels(), {}
+    for name, run in case.rankers.items():
+        answered = {q: qrels[q] for q in qrels if run.get(q)}  # else nothing to judge
+        shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
+    worst = min(sorted(shares), key=shares.get)
+    found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
+    found += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
+    remedy = f"Judge the first {DEPTH} of each ranker: an unjudged answer counts as wrong."
+    few = shares[worst] < 0.5
+    warn = {remedy: not few and shares[worst] < 1}
+    return _finding("judged depth", found, fail={remedy: few}, warn=warn)
+
+
+def check_solved(case: AuditCase) -> Finding:
+    """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
+    qrels, scores = case.evals.qrels(), []
+    for name, run in case.rankers.items():
+        values = measures.per_query(qrels, run, ["nDCG@10"])
+        scores.append((measures.means(values)["nDCG@10"], name, values))
+    (_, weakest, low), *_, (_, strongest, high) = sorted(scores)
+    solved = [q for q in qrels if min(low[q]["nDCG@10"], high[q]["nDCG@10"]) > 1 - stats.TIE]
+    found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
+    harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
+    return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
+
+
+def check_evidence(case: AuditCase) -> Finding:
+    """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
+    relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
+    bare = [" ".join(judgment[:2]) for judgment in relevant if not judgment.evidence]
+    found = f"{len(relevant) - len(bare):,} of {how_many(len(relevant), 'relevant label')} quoted"
+    graded = (case.evals.folder / "judgments.jsonl").exists()
+    fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
+    warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
+    return _finding("evidence", found, fail=fail, warn=warn)
+
+
+def check_quotes(case: AuditCase) -> Finding:
+    """Warn of quotes that every chunker cuts, or that stand where no grade is above 0."""
+    grades = {label[:2]: label.relevance for label in case.evals.judgments}
+    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
+    holders = _holders(case.evals, {*chain.from_iterable(quotes.values())})
+    held = {(q, d) for (q, _), own in quotes.items() for quote in own for d in holders[quote]}
+    weak = [f"{q} {d}" for q, d in sorted(held) if not grades.get((q, d))]
+    zeros = [f"{q} {d}" for q, d in held if grades.get((q, d)) == 0]
+    cut = _always_cut(case.evals)
+    warn = {
+        f"Every chunker cuts the quotes of {_some(cut)}: quote the shortest passage.": cut,
+        f"Judge anew, or quote what only the answer says: {_some(weak)}.": weak,
+    }
+    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(cut)} cut everywhere"
+    found += _also({"in a document judged 0": zeros, "in one not judged": {*weak} - {*zeros}})
+    return _finding("quotes", found, warn=warn)
+
+
+def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
+    """Return {quote, as its parts: documents that hold them all}, of quotes of five words or more.
+
+    Only documents with its rarest run of words are looked at, of a template's the first COPIES.
+    """
+    runs = {part: text.shingles(evals.words(part)) for quote in quotes for part in quote}
+    wanted, having = set().union(*runs.values()), defaultdict(list)
+    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
+    for doc_id, body in bodies.items():
+        for run in wanted & text.shingles(evals.words(body)):
+            having[run].append(doc_id)
+    holders = {}
+    for quote in quotes:
+        own = having.keys() & set().union(*(runs[part] for part in quote))
+        rarest = min((having[run] for run in own), key=len, default=())
+        found = (d for d in rarest if all(part in bodies[d] for part in quote))
+        holders[quote] = [*islice(found, text.COPIES)]
+    return holders
+
+
+def _always_cut(evals: EvalSet) -> list[str]:
+    """Return "query document" of each label whose evidence is whole in no saved set of chunks."""
+    chunks_of, paths = defaultdict(list), [*(evals.folder / "chunks").glob("*.jsonl")]
+    for path in paths:
+        for chunk in chunks.read_chunks(path):
+            chunks_of[path, chunk.doc_id].append(chunk)
+    cut = []
+    for query_id, wanted in evidence.quoted_queries(evals).items():
+        for doc_id in wanted.quotes:
+            sets = (chunks_of.get((path, doc_id), ()) for path in paths)
+            if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
+                cut.append(f"{query_id} {doc_id}")
+    return cut if chunks_of else []
+
+
+def check_guide(case: AuditCase) -> Finding:
+    """Fail where labeling_guide.md is missing, short, or silent about a grade that was given."""
+    words = case.evals.words(files.optional_page(case.evals.folder / "labeling_guide.md"))
+    grades = sorted({judgment.relevance for judgment in case.evals.judgments})
+    silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
+    short = "Write in labeling_guide.md a test for each grade, edge cases and worked examples."
+    fail = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
+    return _finding("labelling guide", how_many(len(words), "word"), fail=fail)
+
+
+def check_second_pass(case: AuditCase) -> Finding:
+    """Judge the newest check by its size and Cohen's kappa (1960, unweighted), all by reasons."""
+    if not case.second_pass:
+        remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
+        return _finding("second pass", "no second reading", warn={remedy: True})
+    rows = _second_readings(case)
+    labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
+    newest = _newest_check(rows)
+    check = rows[rows["round"] == newest]
+    kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
+    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
+    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][rows["settled"]]}
+    rounds = rows.groupby("round")["equal"]
+    never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
+    relevant = {pair for pair in labels if labels[pair]}
+    once = relevant - {*rows["pair"]}
+    poor = kappa is not None and kappa < POOR_KAPPA
+    wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
+    fail = {
+        f"The final grade is not the one in judgments.jsonl: {_some(stale)}.": len(stale),
+        "Sharpen the guide, then judge again.": poor,
+    }
+    unclear = "Clear up the guide where the readings differ; include hard pairs."
+    warn = {
+        unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
+        f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
+        f"Give a reason for {_some(sorted(silent))}.": silent,
+        f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
+        "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
+    }
+    many = f"of {len(relevant)} relevant labels read once"
+    found = "; ".join(_readings(n, own, case.evals.grades) for n, own in rows.groupby("round"))
+    found += f"; judged by round {newest}" * (len(rounds) > 1)
+    found += _also({many: once, "rounds without a difference": never})
+    return _finding("second pass", found, fail=fail, warn=warn)
+
+
+def _second_readings(case: AuditCase) -> pd.DataFrame:
+    """Return the rows with `pair`, `equal` grades, and `settled`, by most readings or a reason."""
+    rows = pd.DataFrame(case.second_pass)
+    rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
+    rows["equal"] = rows["first"] == rows["second"]
+    majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
+    by_most = rows["pair"].map(majority) == rows["final"]
+    return rows.assign(settled=by_most | (rows["reason"].str.strip() != ""))
+
+
+def _newest_check(rows: pd.DataFrame) -> int:
+    """Return the newest round that didn't mostly settle pairs on which earlier readers differed."""
+    since = rows[~rows["equal"]].groupby("pair")["round"].min()
+    disputed = rows["pair"].map(since) < rows["round"]
+    return max(n for n, again in disputed.groupby(rows["round"]) if again.mean() <= 0.5)
+
+
+def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
+    kappa = stats.kappa(rows["first"], rows["second"], grades)
+    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
+    found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
+    found += f"{agree:.0%} agree, kappa "
+    found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    people = rows["equal"][rows["reader"].str.match("person", na=False)] if "reader" in rows else ()
+    return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+
+
+def check_negatives(case: AuditCase) -> Finding:
+    """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
+    goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
+    zeros = Counter(judgment.query_id for judgment in case.evals.judgments if not judgment[2])
+    wrong, short = [], {*queries}
+    for row in case.negatives:
+        query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
+        relevant = case.evals.all_queries[query_id].relevant_doc_ids
+        wrong += [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
+        wrong += [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
+        if min(len(easy), len(hard)) >= NEGATIVES:
+            short.discard(query_id)
+    found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
+    few = sorted(query_id for query_id in short if zeros[query_id] < NEGATIVES)
+    fail = {f"Replace {_some(wrong)}: {command('freeze')} draws negatives anew.": wrong}
+    warn = {
+        f"Judge more: hard ones want {NEGATIVES} documents of grade 0 for {_some(few)}.": few,
+        f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}; easy ones are "
+        "documents that no ranker brings: where they stay too few, add documents.": short,
+    }
+    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
+
+
+def check_leakage(case: AuditCase) -> Finding:
+    """Fail where queries of both halves share a full answer or are near-doubles; count the rest."""
+    leaks = links.leaks(case.evals, case.linked)
+    partly = {test for _, test, *_ in links.shared_answers(case.evals, case.linked)}
+    found = _some(leaks) or "no answer in full is shared by dev and test"
+    found += _also({"test queries that share a relevant document with dev": partly})
+    fail = {"Put the queries of each group into one half.": leaks}
+    return _finding("leakage", found, fail=fail)
+
+
+def check_near_duplicates(case: AuditCase) -> Finding:
+    """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
+    relevant: dict[str, set[str]] = {doc_id: set() for pair in case.twins for doc_id in pair}
+    for query in case.evals.queries.values():
+        for doc_id in relevant.keys() & {*query.relevant_doc_ids}:
+            relevant[doc_id].add(query.query_id)
+    same = sorted(case.linked & {*case.twins})
+    torn = [f"{a} and {b}" for a, b in same if relevant[a] != relevant[b]]
+    alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
+    found = _some(f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike) or "none"
+    fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
+    leave = "Drop one of each pair, or mark them as versions; leave those of one template."
+    warn = {leave: alike and not torn}
+    return _finding("near-duplicates", found, fail=fail, warn=warn)
+
+
+def check_manifest(case: AuditCase) -> Finding:
+    """Fail where a file is not the one in the manifest; warn where there is no manifest."""
+    differing = manifest.differences(case.evals.folder)
+    missing = differing == [manifest.NO_MANIFEST]
+    inputs = how_many(len(manifest.inputs(case.evals.folder)), "file")
+    remedy = "Look at what changed, then restore the file or write the manifest anew."
+    fail = {remedy: differing and not missing}
+    warn = {f"Write one ({command('freeze')}), so that a later change is seen.": missing}
+    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
+
+
+AUDIT_CHECKS = [check for name, check in [*globals().items()] if name.startswith("check_")]

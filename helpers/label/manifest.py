@@ -1,0 +1,78 @@
+"""The manifest: what the input files of a set were when somebody last vouched for them."""
+
+import json
+import os
+from collections import Counter
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ..measure import evalset, files
+
+LABEL_FILES = (
+    *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
+    *("negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"),
+)
+SEEDS = {"negatives": 2026}
+VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
+NO_MANIFEST = "manifest.json is missing"
+BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
+
+
+def freeze_command(evals: evalset.EvalSet) -> int:
+    """Write negatives.jsonl and, last, the manifest with the hash of every input file.
+
+    Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
+    """
+    from . import audit, pooling
+
+    files.refuse(audit.unreadable(evals, audit.EXTRAS[:3]))  # it writes the negatives itself
+    rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
+    files.write_jsonl(evals.folder / "negatives.jsonl", rows)
+    print(f"{write_manifest(evals, SEEDS)} describes the folder as it is now")
+    return 0
+
+
+def inputs(folder: Path) -> dict[str, Path]:
+    """Return {posix path inside the folder: file} of the corpus and the label files."""
+    corpus = [*(folder / "corpus").glob("*.md")] or [folder / "corpus.jsonl"]
+    paths = [*corpus, *(folder / name for name in LABEL_FILES)]
+    return {path.relative_to(folder).as_posix(): path for path in paths if os.path.lexists(path)}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {name: files.file_hash(path) for name, path in inputs(folder).items()}
+
+
+def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
+    """Write manifest.json, hashes, counts, `seeds` and package versions, and return its path.
+
+    The same folder gives the same bytes.
+    """
+    grades = Counter(judgment.relevance for judgment in evals.judgments)
+    counts = {"documents": len(evals.documents), "queries": len(evals.queries)}
+    counts["judgments"] = {grade: grades[grade] for grade in evals.grades}
+    versions = {}
+    for name in VERSIONED:
+        with suppress(PackageNotFoundError):  # not all are where the gate alone is installed
+            versions[name] = version(name)
+    facts = {"files": _hashes(evals.folder), "counts": counts, "seeds": seeds, "versions": versions}
+    path = evals.folder / "manifest.json"
+    files.write(path, json.dumps(facts, indent=2, sort_keys=True) + "\n")
+    return path
+
+
+def differences(folder: Path | str) -> list[str]:
+    """Return a line for each file that differs from manifest.json, is missing, or was added."""
+    path = Path(folder) / "manifest.json"
+    if not path.exists():
+        return [NO_MANIFEST]
+    listed = files.json_page(path, problems=[]).get("files")
+    if not isinstance(listed, dict):
+        return [BROKEN]
+    present = _hashes(path.parent)
+    both = listed.keys() & present.keys()
+    lines = [f"{name} differs" for name in both if listed[name] != present[name]]
+    lines += [f"{name} is missing" for name in listed.keys() - both]
+    lines += [f"{name} is not in the manifest" for name in present.keys() - both]
+    return sorted(lines)

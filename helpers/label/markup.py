@@ -1,0 +1,194 @@
+"""What the labelling panel shows, as HTML: all that comes from a file or a person is inert.
+
+A document is rendered from its Markdown: no markup of its own acts, and nothing is loaded.
+"""
+
+import html
+import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+import mistune
+
+from ..measure import evalset, files
+from ..measure.text import Markup, clean, how_many, mark_words
+from .log import Entry
+from .schedule import agreement
+from .selection import MARKS, SIGN, UNSHOWN
+
+STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
+ASIDE, FINISH = "No answer", "Finish"
+HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
+STYLE = Markup(  # JupyterLab resets marks and tables
+    "<style>.labelling{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
+    ".labelling mark{background:#ffe58f;color:#000}.labelling u{background:#cfe8ff;color:#000}"
+    ".labelling table{border-collapse:collapse}"
+    ".labelling :is(h1,h2,h3,h4){font-size:1.1em;margin:0.8em 0 0.3em}"
+    ".labelling :is(p,ul,ol,table){margin:0.5em 0}.labelling :is(th,td){text-align:left;"
+    "vertical-align:top;padding:0.2em 0.6em;border:1px solid #999}"
+    ".labelling pre{padding:0.5em;border:1px solid #999;overflow-x:auto}"
+    ".labelling .facts{opacity:0.75;user-select:none}"  # they are no evidence
+    ".labelling .body{overflow-wrap:anywhere}</style>"
+)
+
+
+def telling_words(evals: evalset.EvalSet) -> dict[str, set[str]]:
+    """Return {query_id: words to mark}: not those that stand in most documents, such as "the"."""
+    spread = Counter(
+        word for d in evals.documents.values() for word in set(evals.words(d.retrieval_text))
+    )
+    most = max(STILL_RARE, len(evals.documents) / 2)
+    asked = {q: set(evals.words(query.query)) for q, query in evals.all_queries.items()}
+    return {q: {word for word in asked[q] if spread[word] <= most} or asked[q] for q in asked}
+
+
+class Plain(mistune.HTMLRenderer):
+    """Renders Markdown so that nothing leads away: of links and drawings the address is text."""
+
+    def block_code(self, code: str, info: str | None = None) -> str:
+        """Return a block of code, without the name of its language."""
+        return super().block_code(code)
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        """Return a link's text, its address and its title."""
+        return f"{text} ({mistune.escape(' '.join(filter(None, (url, title))))})"
+
+    image = link  # its text says what the drawing shows
+
+
+def _renderer() -> mistune.Markdown:
+    """Return what renders Markdown in the order of its words, so that a selection is found in it.
+
+    [text][ref] and <address> stay as they are written.
+    """
+    plugins = ["table", "strikethrough"]
+    render = mistune.create_markdown(renderer=Plain(), plugins=plugins, hard_wrap=True)
+    block, inline = render.block, render.inline
+    for rules in (block.rules, block.list_rules, block.block_quote_rules):
+        rules.remove("ref_link")
+    for name in ("auto_link", "auto_email"):
+        inline.rules.remove(name)
+    return render
+
+
+def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return Markdown as HTML that does nothing, with some lower-case words marked.
+
+    `passages` are (start, end) in characters of the Markdown, underlined where the page shows them.
+    """
+    parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(_renderer()(text)))  # tags at odd places
+    shown = "".join(map(html.unescape, parts[::2]))
+    underlined = {n for passage in passages for n in _places_on_page(text, *passage, shown)}
+    page, start = Markup(""), 0
+    for n, part in enumerate(parts):
+        end = start if n % 2 else start + len(html.unescape(part))
+        if n % 2 or part.isspace():
+            page += Markup(part)
+        else:
+            for inside, places in groupby(range(start, end), underlined.__contains__):
+                piece = Markup(mark_words("".join(shown[n] for n in places), words))
+                page += Markup("<u>{}</u>").format(piece) if inside else piece
+        start = end
+    return page
+
+
+def _places_on_page(text: str, start: int, end: int, page: str) -> range:
+    """Return where a page shows a passage of its Markdown, found by its letters and digits."""
+    shown, start = UNSHOWN.sub(lambda match: " " * len(match[0]), text), max(start, 0)
+    signs = MARKS.join(re.findall(SIGN, shown[start:end])) or "(?!)"
+    earlier = len(re.findall(signs, shown[:start]))
+    found = [range(*match.span()) for match in re.finditer(signs, page)]
+    return found[earlier] if earlier < len(found) else range(0)
+
+
+def document_html(document: evalset.Document, words: set[str], passages: Iterable = ()) -> Markup:
+    """Return title, facts and body in a frame of its own, so that it starts at its top.
+
+    `passages` are (start, end) in characters of the retrieval text, underlined in the body.
+    """
+    facts = (document.kind, document.service, document.updated, document.version)
+    page = Markup(
+        '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
+        'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
+        "</div>"
+    )
+    title = Markup(mark_words(document.title, words))
+    known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
+    head = len(document.retrieval_text) - len(document.text)
+    in_body = [(start - head, end - head) for start, end in passages]
+    return page.format(STYLE, title, known, markdown_html(document.text, words, in_body))
+
+
+def old_label_html(row: dict) -> Markup:
+    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
+    quoted = Markup("<q>{}</q>").format
+    alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
+    why = f"; {row['why']}" if "why" in row else ""
+    page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
+    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
+
+
+def guide_html(folder: Path) -> Markup:
+    """Return the folder's labeling_guide.md as HTML, its sections folded, or a hint."""
+    guide = files.optional_page(folder / "labeling_guide.md") or (
+        "No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
+        "cases you meet."
+    )
+    page = Markup('{}<div class="labelling" style="max-height:24em">{}{}</div>')
+    fold = Markup("<details><summary><b>{}</b></summary>{}</details>")
+    head, *sections = re.split(r"^## ", guide, flags=re.MULTILINE)
+    parts = (section.partition("\n") for section in sections)
+    folded = [fold.format(title, markdown_html(body, set())) for title, _, body in parts]
+    return page.format(STYLE, markdown_html(head, set()), Markup("").join(folded))
+
+
+def keys_html(keys: dict[str, str]) -> Markup:
+    """Return {key: what it does} as a small table."""
+    row = Markup("<tr><td><kbd>{}</kbd></td><td>{}</td></tr>")
+    rows = (row.format(*pair) for pair in keys.items())
+    return Markup("<table>{}</table>").format(Markup("").join(rows))
+
+
+def message_html(words: str, wrong: bool = False) -> Markup:
+    """Return the message line; what is wrong is red and bold."""
+    look = "color:var(--jp-error-color1,#b00020);font-weight:600" if wrong else "opacity:0.8"
+    line = '<div role="status" style="min-height:1.5em;line-height:1.5;{}">{}</div>'
+    return Markup(line).format(Markup(look), Markup("<br>").join(words.split("\n")))
+
+
+def question_html(query: evalset.Query) -> Markup:
+    """Return what stands in place of a document when none judged so far answers the query."""
+    return Markup(
+        "<p><b>No document judged for this query answers it.</b></p>"
+        "<p><b>{}</b> sets it aside: it stays in the folder with the kind none, and nothing "
+        "is measured on it. If you know a document that answers, judge that one by its id: "
+        "<code>{}</code></p>"
+    ).format(ASIDE, f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
+
+
+def end_html(judgments: list[Entry], n: int, grades: tuple[int, ...], then: Markup) -> Markup:
+    """Return what stands in place of a document when all `n` are judged; `then` comes last."""
+    page = Markup("<p>There is nothing to judge.</p>")
+    if n:
+        page = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
+        page += _agreement_html(judgments, grades)
+    aside = ", ".join(sorted({entry.query_id for entry in judgments if not entry.doc_id}))
+    if aside:
+        page += Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
+    return page + then
+
+
+def _agreement_html(judgments: list[Entry], grades: tuple[int, ...]) -> Markup:
+    n, kappa, differing = agreement(judgments, grades)
+    if not n:
+        return Markup("<p>No document came twice: your agreement with yourself is unknown.</p>")
+    page = Markup(
+        "<p>Some documents were shown twice. Agreement with yourself: n = {}, {:.0%} equal, "
+        "weighted kappa (linear) {}.</p>"
+    )
+    value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    row = Markup("<li>{}, {}: first {}, then {}</li>")
+    rows = Markup("").join(row.format(*reading) for reading in differing)
+    return page.format(n, 1 - len(differing) / n, value) + Markup("<ul>{}</ul>").format(rows)

@@ -1,0 +1,112 @@
+"""What more labels would tell: what can be seen now, how many queries more, how deep, which pairs.
+
+From the dev queries, the baseline and the other runs of a set's folder.
+"""
+
+import pandas as pd
+
+from ..measure import compare, evalset, measures, reading, runs, stats
+from ..measure.text import Pair, how_many
+
+AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
+BANDS = ((1, 10), (11, 20), (21, 50), (51, 100))  # ranks
+PAYS = 5  # relevant ones in 100 that are read, from which it is worth it
+FEW = 20  # judged pairs of a band; fewer tell no share
+PAIRS = 20
+
+
+def plan_command(evals: evalset.EvalSet) -> int:
+    """Print the plan, and add the pairs to read next to to_read.jsonl; return 0.
+
+    Raises EvalSetError where there is no baseline, no other run or nothing labelled.
+    """
+    base, others = compare.saved_baseline(evals), other_runs(evals)
+    whole, evals = evals, compare.known_to_all(evals, base, *others)
+    newer = whole.settled_queries.keys() - evals.settled_queries.keys()
+    qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
+    if not (others and qrels):
+        wanted = "a run of another chunker in runs/ or of another system in systems/" * (not others)
+        wanted = wanted or "a dev query with a relevant document"
+        raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
+    seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
+    print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}")
+    if newer:
+        print(evalset.left_out((), newer))
+    print(f"\ndetectable: the smallest difference that these {len(qrels)} queries find four times")
+    print("in five; queries for .05: how many find .05 as often")
+    print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format), end="\n\n")
+    print(f"Pairs by their best rank in these {len(others) + 1} runs:")
+    print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
+    print(depth_in_words(bands), end="\n\n")
+    rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
+    waiting = reading.write_list(evals, rows)
+    unjudged = how_many(len(rows), "unjudged pair")
+    print(f"Next: {unjudged}, by how far a grade could move a difference")
+    print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
+    return 0
+
+
+def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
+    """Return the runs of other chunkers and of other systems that the folder holds."""
+    saved = sorted((evals.folder / "runs").glob("*.trec"))
+    chunkers = [path for path in saved if path.stem != runs.BASELINE["chunker"]]
+    return [compare.read_checked(path, evals) for path in chunkers] + compare.read_systems(evals)
+
+
+def differences(
+    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
+) -> list[dict]:
+    """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
+    rows = []
+    for run in others:
+        *pair, (depth, _) = measures.cut_alike(len(evals.documents), base, run)
+        name = measures.at_depth(compare.PRIMARY, depth)
+        values = (measures.per_query(qrels, of.rankings, [name]).values() for of in pair)
+        paired = stats.compare_paired(*([row[name] for row in side] for side in values))
+        rows.append({"run": run.name, "difference": round(paired.difference, 3)})
+        rows[-1]["detectable"] = least = round(paired.detectable or 0, 3) or ""
+        for aim in AIMS:
+            sd = least and paired.detectable / stats.detectable(paired.n, 1)
+            rows[-1][f"queries for {aim:.2f}"] = sd and stats.queries_needed(aim, sd)
+    return rows
+
+
+def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
+    """Return a row for each band of ranks: its pairs, how many are judged and how many relevant.
+
+    A pair is in the band of its best rank in any run. `per 100` is how many of 100 judged ones
+    are relevant, "" where few are judged: what is judged below the pool's depth was brought by
+    something else, so it is rather too high for the rest.
+    """
+    best: dict[Pair, int] = {}
+    for run in pooled:
+        for query_id in qrels:
+            for rank, (doc_id, _) in enumerate(run.rankings.get(query_id, []), 1):
+                best[query_id, doc_id] = min(rank, best.get((query_id, doc_id), rank))
+    rows = []
+    for low, high in BANDS:
+        pairs = [(q, d) for (q, d), rank in best.items() if low <= rank <= high]
+        grades = [qrels[q][d] for q, d in pairs if d in qrels[q]]
+        relevant, row = sum(map(bool, grades)), {"ranks": f"{low}-{high}", "pairs": len(pairs)}
+        per_100 = round(100 * relevant / len(grades), 1) if len(grades) >= FEW else ""
+        rows.append(row | {"judged": len(grades), "relevant": relevant, "per 100": per_100})
+    return rows
+
+
+def depth_in_words(bands: list[dict]) -> str:
+    """Return how deep the pool should go, by the rows of `pool_bands`."""
+    known = [band for band in bands if band["per 100"] != ""]
+    paying = [band for band in known if band["per 100"] >= PAYS]
+    if not known:
+        return "Too few are judged to say how deep a pool should go: begin with the first ten."
+    if not paying:
+        ranks = " and ".join(band["ranks"] for band in known)
+        return f"At ranks {ranks} fewer than {PAYS} of 100 that are read are relevant: none pays."
+    low, high = paying[-1]["ranks"].split("-")
+    left = paying[-1]["pairs"] - paying[-1]["judged"]
+    waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait"
+    return (
+        f"A pool of {high} pays: below it fewer than {PAYS} of 100 that are read are relevant, as "
+        f"far as is known; {waiting if left else 'all is read'}. Recall below that rank stays a "
+        "guess."
+    )

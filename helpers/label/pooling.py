@@ -1,0 +1,206 @@
+"""Choose what to judge: pool different rankers, pick negatives."""
+
+import functools
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import snowballstemmer
+from scipy.sparse import csr_array
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.preprocessing import normalize
+
+from ..measure import baseline, evalset, files, runs, sparse, stats
+
+STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
+LATENT = 100  # dimensions of latent semantic analysis
+NOISE = 1e-9  # a cosine of rounding alone
+PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
+Run = dict[str, runs.Ranking]  # by query_id
+
+
+class StemCounts(NamedTuple):
+    """How often each stem (column) stands in each text and in each query (rows)."""
+
+    documents: csr_array
+    queries: csr_array
+
+
+# Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
+
+
+def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
+    """Return {ranker: run} of the pooled rankers, each cut at `depth`.
+
+    Four and the baseline are built here; the saved runs of session B, a current baseline among
+    them, and those of other systems are pooled with them.
+    """
+    if not evals.all_queries:
+        return {}
+    texts = [document.retrieval_text for document in evals.documents.values()]
+    counts = stem_counts(evals, texts)
+    pooled = {
+        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
+        "character-ngrams": character_ngrams(evals, texts, depth),
+        "latent-semantics": latent_semantics(evals, counts, depth),
+        "relevance-model": relevance_model(evals, counts, depth),
+    }
+    own = evals.folder / "runs" / f"{baseline.NAME}.trec"
+    own_is_current = _is_current(evals, own)
+    if not own_is_current:
+        pooled[baseline.NAME] = baseline_run(evals, depth)
+    for folder in ("runs", "systems"):
+        for path in sorted((evals.folder / folder).glob("*.trec")):
+            if path != own or own_is_current:
+                run = runs.read_rankings(path)
+                pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
+    return pooled
+
+
+def _is_current(evals: evalset.EvalSet, path: Path) -> bool:
+    """Return whether a saved run is of today's documents, queries and words, by its card."""
+    card = files.json_page(path.with_suffix(".json"), problems=[])
+    wanted = {
+        "corpus_sha256": evals.corpus_hash(),
+        "topics_sha256": evals.topics_hash(),
+        "tokenizer": evals.tokenizer,
+    }
+    return path.exists() and all(card.get(name) == value for name, value in wanted.items())
+
+
+def baseline_run(evals: evalset.EvalSet, depth: int) -> Run:
+    """Return the run of the baseline: BM25 over windows, each document by its best one."""
+    rank = baseline.ranker(evals, baseline.cut(evals))
+    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.all_queries.items()}
+    whole = runs.without_own(evals, found)
+    return {query_id: ranking[:depth] for query_id, ranking in whole.items()}
+
+
+def stems(words: list[str]) -> list[str]:
+    """Return the English stem of each word (Snowball, Porter 2001)."""
+    return [STEM(word) for word in words]
+
+
+def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+    """Return the run of BM25 with Lucene's IDF over English stems."""
+    words = lambda body: stems(evals.words(body))  # noqa: E731
+    model, index = sparse.bm25([*evals.documents], texts, "lucene", words=words)
+    queries = {query_id: query.query for query_id, query in evals.all_queries.items()}
+    return dict(sparse.rankings(model, index, queries, depth))
+
+
+def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+    """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams.
+
+    No n-gram reaches over a space, so they are cut from each distinct word once.
+    """
+    words = CountVectorizer(analyzer=lambda body: body.lower().split())
+    grams = CountVectorizer(analyzer="char_wb", ngram_range=(3, 5))
+    weights = TfidfTransformer(sublinear_tf=True)
+    of_texts = words.fit_transform(texts)
+    of_words = grams.fit_transform(words.get_feature_names_out())
+    documents = weights.fit_transform(of_texts @ of_words)
+    asked = grams.transform(query.query for query in evals.all_queries.values())
+    index = sparse.index([*evals.documents], csr_array(documents.T))
+    rankings = sparse.search(index, csr_array(weights.transform(asked)), depth)
+    return dict(zip(evals.all_queries, rankings, strict=True))
+
+
+def stem_counts(evals: evalset.EvalSet, texts: list[str]) -> StemCounts:
+    """Return how often each stem stands in each text and in each query."""
+    counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
+    documents = counter.fit_transform(texts).astype(float)
+    queries = counter.transform(query.query for query in evals.all_queries.values()).astype(float)
+    return StemCounts(csr_array(documents), csr_array(queries))
+
+
+def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
+    """Return the documents with the best scores, of those `above` a bound."""
+    ids, most = [*evals.documents], min(depth, len(scores))
+    places = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
+    return runs.in_order([(ids[n], float(scores[n])) for n in places])[:depth]
+
+
+def latent_semantics(evals: evalset.EvalSet, counts: StemCounts, depth: int) -> Run:
+    """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
+    documents, queries = counts
+    dimensions = min(LATENT, min(documents.shape) - 1)
+    if dimensions < 1:  # one document, or one stem
+        return {query_id: [] for query_id in evals.all_queries}
+    weights = TfidfTransformer(sublinear_tf=True).fit(documents)
+    reduce = TruncatedSVD(dimensions, random_state=stats.SEED)
+    latent = normalize(reduce.fit_transform(weights.transform(documents)))
+    places = normalize(reduce.transform(weights.transform(queries)))
+    pairs = zip(evals.all_queries, places, strict=True)
+    return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
+
+
+def relevance_model(evals: evalset.EvalSet, stemmed: StemCounts, depth: int) -> Run:
+    """Return the run of RM3: the query grows by words of its first results, then asks again.
+
+    Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
+    the relevance model of the first ten (Lavrenko and Croft 2001; Abdul-Jaleel et al. 2004).
+    """
+    counts, queries = stemmed
+    lengths, often = counts.sum(axis=1), counts.sum(axis=0)
+    gains = csr_array(counts / (PRIOR * often / often.sum()))
+    gains.data = np.log1p(gains.data)
+
+    def score(model: np.ndarray) -> np.ndarray:  # log likelihood, -inf where no word is shared
+        shared = gains @ model
+        return np.where(shared > 0, shared + np.log(PRIOR / (lengths + PRIOR)), -np.inf)
+
+    def grown(model: np.ndarray, n_words: float) -> np.ndarray:
+        """Return the query model and, with equal weight, the words of its first results."""
+        first = score(model)
+        best = np.argsort(-first, kind="stable")[:FEEDBACK]
+        likely = np.exp(n_words * (first[best] - first[best[0]]))
+        words = np.atleast_1d(likely @ (counts[best] / np.maximum(lengths[best, None], 1)))
+        words[words < np.sort(words)[-min(EXPANSION, len(words))]] = 0
+        return (model + words / words.sum()) / 2
+
+    rankings = {}
+    for query_id, counted in zip(evals.all_queries, queries, strict=True):
+        row = counted.toarray().ravel()
+        model = grown(row / row.sum(), row.sum()) if row.any() else row
+        rankings[query_id] = _best(evals, score(model), -np.inf, depth)
+    return rankings
+
+
+# The pool.
+
+
+def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
+    """Return {"query_id", "doc_id", "rankers"} for every pair in some ranker's first `depth`."""
+    pooled: dict[tuple[str, str], list[str]] = {}
+    for name, run in by_ranker.items():
+        for query_id, ranking in run.items():
+            for doc_id, _ in ranking[:depth]:
+                pooled.setdefault((query_id, doc_id), []).append(name)
+    rows = sorted(pooled.items())
+    return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in rows]
+
+
+def negatives(
+    evals: evalset.EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10
+) -> list[dict]:
+    """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
+
+    Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0:
+    those first that most rankers brought, then those that stood highest, then whatever else was
+    judged and is no easy one.
+    """
+    rng, rows = np.random.default_rng(seed), []
+    for query_id, grades in evals.qrels().items():
+        ranks: dict[str, list[int]] = {}
+        for run in by_ranker.values():
+            for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
+                ranks.setdefault(doc_id, []).append(rank)
+        outside = [d for d in evals.documents if d not in ranks and not grades.get(d)]
+        easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
+        zeros = {d for d, grade in grades.items() if grade == 0}
+        hard = sorted(zeros & {*ranks}, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
+        hard += sorted(zeros - {*ranks, *easy})
+        rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
+    return rows

@@ -1,0 +1,196 @@
+"""Readers of file trees: Markdown, plain text, source code. They find documents and no labels."""
+
+import ast
+import os
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path, PurePath
+
+from ..measure import files
+from ..measure.files import EvalSetError
+from . import readers, tables
+from .readers import Label, Source, Task
+
+VENDORED = set(
+    "node_modules bower_components vendor vendored third_party thirdparty site-packages "
+    "venv __pycache__".split()
+)
+BUILT = {"build", "dist", "target"}  # in source trees only: a manual may have such a chapter
+PAGES = (".md", ".markdown", ".mdx")
+TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
+CODE_FILES = (
+    ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
+    ".rb .php .pl .lua .r .jl .hs .ml .ex .exs .erl .clj .sh .bash .ps1 .sql .tf .proto .vue .dart"
+).split()
+HEADING = re.compile(  # or a code block, in which none stands: `# Title`, or `Title` over ===
+    r"^(```|~~~)(?s:.*?)(?:^\1|\Z)|"
+    r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(?P<title>.+)(?:\n=+[ \t]*$)?",
+    re.MULTILINE,
+)
+QUERIES = "eval_queries.json"  # of the pages of a folder: in it, or beside it
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
+
+
+def markdown_tree(task: Task) -> Source:
+    """Read a tree of Markdown files: front matter is optional, the first heading is the title."""
+    return _with_queries((_markdown(*page, task) for page in tree(task, PAGES)), task)
+
+
+def text_tree(task: Task) -> Source:
+    """Read a tree of text files; the first line is the title where it is short."""
+    return _with_queries((_plain(*page) for page in tree(task, TEXTS)), task)
+
+
+def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
+    """Return pages with the queries of QUERIES, which need not be there."""
+    root = Path(task.options.path)
+    found = [path for path in (root / QUERIES, root.parent / QUERIES) if path.is_file()][:1]
+    queries, labels = [], []
+    for place, row in tables.rows_of(found, task):
+        query, names = tables.query_of(place, row, task), row.get("relevant_docs")
+        queries.append((place, query))
+        if not isinstance(names, list):
+            wrong = f"relevant_docs is {files.short_json(names)}, wanted a list of pages"
+            task.problems.append(f"{place}: {wrong}")
+            continue
+        ids = [page_id(PurePath(str(name))) for name in names]
+        labels += [Label(place, "all", query["query_id"], doc_id, 1) for doc_id in ids]
+    return Source(pages, queries, labels if queries else None, ("all",))
+
+
+def code_tree(task: Task) -> Source:
+    """Read a source tree: Python by function, method and class, other languages by file."""
+    pages = tree(task, CODE_FILES, VENDORED | BUILT)
+    return Source(unit for page in pages for unit in _code(*page, task))
+
+
+def tree(
+    task: Task, endings: Collection[str], skip: Collection[str] = VENDORED
+) -> Iterator[tuple[Path, str, str]]:
+    """Yield (path, id, text) of the files with one of `endings`, in a fixed order.
+
+    What is no text of people's own is left out and counted. Raises EvalSetError for no folder.
+    """
+    root = Path(task.options.path)
+    if not root.is_dir():
+        raise EvalSetError([f"{root}:1: is no folder, wanted one for {task.options.kind}:"])
+    for here, folders, names in os.walk(root):
+        for name in sorted(folders):
+            if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists():
+                task.leave_out("hidden, vendored or built folders", os.path.join(here, name))
+                folders.remove(name)
+        folders.sort()
+        for path in (Path(here, name) for name in sorted(names) if name != QUERIES):
+            if (text := _text_of_file(path, endings, task)) is not None:
+                yield path, page_id(path.relative_to(root)), text
+
+
+def page_id(page: PurePath) -> str:
+    """Return the id of a page by its path below the folder: : for each /, without .md or .txt."""
+    last = page.stem if page.suffix.lower() in (".md", ".txt") else page.name
+    return ":".join(readers.encode_id(p).replace(":", "%3A") for p in (*page.parts[:-1], last))
+
+
+def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:
+    problems: list[str] = []
+    place = str(path).encode("utf-8", "backslashreplace").decode()
+    if path.suffix.lower() not in endings or not path.is_file():
+        task.leave_out("files of another type", place)
+    elif path.is_symlink():
+        task.leave_out("links", place)
+    else:
+        text = files.page(path, problems) if place == str(path) else None
+        if text is not None and "\0" not in text:
+            return text
+        task.leave_out("files that are not UTF-8", [*problems, place][0])
+    return None
+
+
+def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
+    """Return a page with the fields of its front matter that a set knows."""
+    problems: list[str] = []
+    fields, body = files.front_matter(path, text, problems) or ({}, text)
+    if problems:
+        task.leave_out("front matters that are not YAML fields, kept as text", f"{path}:2")
+        body = text
+    form = files.schema("page")
+    known = {name: value for name, value in fields.items() if form.fits(name, value)}
+    used = f"{task.options.title},{task.options.text}".split(",")
+    for name in sorted(fields.keys() - known.keys() - {*used}):
+        wanted = form.wanted(name) if name in form.fields else "no such field"
+        task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
+    title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
+    known |= {"title": title} if title else {}
+    if "title" not in known:
+        title, body = _heading(body)
+        known |= {"title": title} if title else {}
+    row = {"doc_id": doc_id, "title": path.stem, **known, "text": chosen or body.strip("\n")}
+    return f"{path}:1", row
+
+
+def _heading(body: str) -> tuple[str, str]:
+    """Return the first heading, "" without one, and the body, without a heading at its top."""
+    heading = next((match for match in HEADING.finditer(body) if match["title"]), None)
+    if not heading:
+        return "", body
+    line = heading["title"].strip()
+    bare = line.rstrip("#")  # those of a word (C#) stay
+    below = body[heading.end() :]
+    is_top = not body[: heading.start()].strip() and below.strip()
+    return bare.rstrip() if bare[-1:].isspace() else line, below if is_top else body
+
+
+def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
+    first, _, rest = text.strip().partition("\n")
+    is_title = len(first) <= 100 and rest.strip()
+    return _row(path, doc_id, *((first.strip(), rest) if is_title else (path.stem, text)))
+
+
+def _row(path: Path, doc_id: str, title: str, text: str, line: int = 1) -> tuple[str, dict]:
+    return f"{path}:{line}", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
+
+
+def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
+    if path.suffix.lower() in (".py", ".pyi"):
+        try:
+            yield from _python(path, text, doc_id, task)
+            return
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: too deep
+            task.changed["Python files that do not parse, taken whole"] += 1
+    yield _row(path, doc_id, path.relative_to(task.options.path).as_posix(), text)
+
+
+def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str, dict]]:
+    """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
+    module, lines = ast.parse(text), text.split("\n")
+    owners: list = [module] * len(lines)
+    units = [(path.stem, module), *_units(module, "")]
+    for _, node in units[1:]:
+        start = min([node.lineno, *(part.lineno for part in node.decorator_list)]) - 1
+        owners[start : node.end_lineno] = [node] * (node.end_lineno - start)
+    seen: Counter[str] = Counter()
+    for qualified, node in units:
+        own = [number for number, owner in enumerate(owners) if owner is node]
+        if node is module and all(isinstance(part, NOT_BODY) for part in node.body):
+            task.leave_out("module bodies of imports alone", f"{path}:1")
+            continue
+        doc_id = name if node is module else f"{name}:{qualified}"
+        seen[doc_id] += 1
+        doc_id += f"~{seen[doc_id]}" if seen[doc_id] > 1 else ""  # overloads, setters
+        title = (ast.get_docstring(node) or "").split("\n")[0] or qualified
+        body = textwrap.dedent("\n".join(lines[number] for number in own))
+        yield _row(path, doc_id, title, body, own[0] + 1 if own else 1)
+
+
+def _units(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield (qualified name, node) of functions, classes and methods, outer ones first."""
+    for node in ast.iter_child_nodes(parent):
+        if isinstance(node, DEFINITIONS):
+            yield prefix + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from _units(node, f"{prefix}{node.name}.")
+        elif isinstance(node, (ast.If, ast.Try, ast.ExceptHandler, ast.With)):
+            yield from _units(node, prefix)

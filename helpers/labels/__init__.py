@@ -1,1 +1,0 @@
-"""Making and judging an evaluation set."""

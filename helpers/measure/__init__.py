@@ -1,0 +1,1 @@
+"""What an engineer installs: sets and runs, BM25, measures, statistics, comparisons."""

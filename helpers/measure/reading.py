@@ -1,0 +1,48 @@
+"""What waits to be read: the pairs of to_read.jsonl, which the labelling panel opens."""
+
+from collections.abc import Iterable
+
+from . import evalset, files
+from .text import Pair
+
+TO_READ = "to_read.jsonl"
+
+
+def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
+    """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
+
+    A row has `query_id` and `doc_id`, and maybe an old label (`relevance`, `evidence`), `why` it is
+    read again and the `passages` to mark: (start, end) in characters of the retrieval text. `more`
+    rows come behind them. Raises EvalSetError with file and line for a row that cannot be used.
+    """
+    judged, pairs = {label[:2] for label in evals.judgments}, {}
+    for row in [*evalset.read_extra(evals, TO_READ), *more]:
+        pair = row["query_id"], row["doc_id"]
+        if pair not in judged:
+            pairs.setdefault(pair, row)
+    return pairs
+
+
+def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
+    """Add rows to to_read.jsonl and return how many pairs wait there.
+
+    A pair that stands there already stays as it is; one that is judged is left out.
+    """
+    left = waiting(evals, rows)
+    if left or (evals.folder / TO_READ).exists():
+        files.write_jsonl(evals.folder / TO_READ, left.values())
+    return len(left)
+
+
+def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
+    """Return the marked passages of a row in the form of its old evidence.
+
+    [] unless the row has a grade above 0 and a passage for each quote, in their order.
+    """
+    old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
+    marked = [text[start:end] for start, end in row.get("passages", [])]
+    if not row.get("relevance") or sum(map(len, old)) != len(marked):
+        return []
+    rest = iter(marked)
+    alternatives = [[next(rest) for _ in own] for own in old]
+    return [own[0] if len(own) == 1 else own for own in alternatives]

@@ -1,1 +1,0 @@
-"""Bringing a set in and out."""

@@ -1,0 +1,327 @@
+"""Plots and tables of the notebooks. Beside a figure stand its numbers in words."""
+
+import io
+import platform
+import re
+import textwrap
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+
+import ipywidgets as widgets
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython import get_ipython
+from IPython.core.pylabtools import print_figure
+from IPython.display import display
+from matplotlib.patheffects import withStroke
+from PIL import Image
+
+from ..measure import installation, stats, text
+from ..measure.text import Markup
+
+PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
+COLOURS = 32  # of a stored picture
+DARK, LIGHT, GREEN, GREY, PALE = "#1f4e79", "#c96f1a", "#4a8577", "#6e6e6e", "#9fb6c9"
+BAND = "#e3e6ea"
+HALO = [withStroke(linewidth=3, foreground="white")]  # letters over a line stay readable
+PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
+LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
+LINE = {7: 70, PAGE: 50}  # letters of a line of its title
+
+
+def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
+    """Call `draw` with the start of each slider, and, live, again for each move of one.
+
+    A slider is (start, low, high, step); whole numbers stay whole.
+    """
+    if not installation.is_live():
+        draw(**{name: start for name, (start, *_) in controls.items()})
+        return
+    sliders = {}
+    for name, (start, *bounds) in controls.items():
+        slider = sliders[name] = widgets.interactive.widget_from_tuple(bounds)
+        slider.value = start
+        slider.description, slider.continuous_update = name, False
+    display(widgets.HBox([*sliders.values()], layout={"flex_flow": "row wrap"}))
+    display(widgets.interactive_output(draw, sliders))
+
+
+def open_page(versions: bool = True) -> None:
+    """Set the plot style and the table width, and print the versions that run."""
+    plt.style.use(Path(__file__).with_name("workbook.mplstyle"))
+    pd.set_option("display.max_colwidth", None)
+    pd.set_option("display.html.use_mathjax", False)  # a text of a set is no formula
+    if shell := get_ipython():
+        shell.display_formatter.formatters["text/html"].for_type(pd.DataFrame, left_aligned)
+    if versions:
+        print("Python", platform.python_version(), *(f"· {p} {version(p)}" for p in PACKAGES))
+
+
+def axes(height: float, width: float = 7) -> plt.Axes:
+    """Return the axes of a figure of so many inches, with letters that a telephone can show."""
+    with plt.rc_context({"font.size": LETTERS[width]}):
+        return plt.subplots(figsize=(width, height))[1]
+
+
+def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> None:
+    """Name a figure and its axes, and display it with `values` for who cannot see it."""
+    width = ax.figure.get_figwidth()
+    ax.set_title(textwrap.fill(title, LINE[width]), fontsize=LETTERS[width] + 1)
+    ax.set_xlabel(x, fontsize=LETTERS[width])
+    ax.set_ylabel(y, fontsize=LETTERS[width])
+    display_figure(ax.figure, f"{title}. {values}")
+
+
+def display_figure(figure: plt.Figure, words: str) -> None:
+    """Display a figure once. `words` say its finding and its values, for who cannot see it."""
+    drawn, small = io.BytesIO(print_figure(figure, dpi=figure.dpi)), io.BytesIO()
+    # Few colours make the notebooks a quarter as large. Median cut, the default, would lose one.
+    few = Image.open(drawn).convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE)
+    few.save(small, "PNG", optimize=True)
+    shown = {"image/png": b64encode(small.getvalue()).decode(), "text/plain": repr(figure)}
+    display(shown, metadata={"image/png": {"alt": words}}, raw=True)
+    plt.close(figure)
+
+
+# Tables and texts.
+
+
+def left_aligned(frame: pd.DataFrame) -> str:
+    """Return a frame as pandas shows it, texts on the left: a notebook sets all on the right.
+
+    What turns the direction of reading is an escape.
+    """
+    numbers = frame.select_dtypes("number").columns.get_level_values(-1)
+    above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
+    head, start, body = text.visible(frame._repr_html_()).partition("<tbody>")
+    letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<|-?inf<|[-+.e\d]+<)", r'<\1 style="text-align: left">'
+    head = re.sub(rf"<(th)>(?!(?:{above})<){letters}", left, head)
+    return head + start + re.sub(rf"<(t[hd])>{letters}", left, body)
+
+
+def side_by_side(pages: dict[str, Markup]):
+    """Return {heading: page} beside each other, or below each other on a narrow screen."""
+    column = Markup('<div style="flex:1 1 20em;min-width:0"><p><b>{}</b></p>{}</div>')
+    row = Markup('<div style="display:flex;flex-wrap:wrap;gap:1em">{}</div>')
+    return text.html(row.format(Markup("").join(column.format(*pair) for pair in pages.items())))
+
+
+def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
+    """Return `frame` as a table of the page: caption, scopes, numbers with three decimals.
+
+    On a narrow screen the shape "cards" shows each row as a card; the roles keep it a table.
+    """
+    columns, rows = [*map(str, frame.columns)], Markup("")
+    head = Markup('<th scope="col" role="columnheader">{}</th>')
+    cell = Markup('<td role="cell" data-label="{}">{}</td>')
+    row = Markup('<tr role="row"><th scope="row" role="rowheader">{}</th>{}</tr>')
+    for name, *values in frame.itertuples():
+        texts = (Markup("{:.3f}").format(v) if isinstance(v, float) else str(v) for v in values)
+        rows += row.format(str(name), Markup("").join(map(cell.format, columns, texts)))
+    page = Markup(
+        '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup"><tr role="row">'
+        '<td role="cell"></td>{}</tr></thead><tbody role="rowgroup">{}</tbody></table>'
+    )
+    return text.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
+
+
+def with_code(body: str) -> Markup:
+    """Return `body` as markup in which what stands between two backticks is code."""
+    code, parts = Markup("<code>{}</code>"), enumerate(re.split(r"`([^`]+)`", body))
+    return Markup("").join(code.format(part) if n % 2 else part for n, part in parts)
+
+
+# Figures of the write-up. Session C shows some of them, too, on a wider page.
+
+VERDICTS = {  # how every plot draws a system of this verdict; "": the baseline
+    "": {"marker": "o", "color": "black", "markerfacecolor": "black"},
+    stats.BETTER: {"marker": ">", "color": DARK, "markerfacecolor": DARK},
+    stats.WORSE: {"marker": "<", "color": LIGHT, "markerfacecolor": LIGHT},
+    stats.SAME: {"marker": "o", "color": GREY, "markerfacecolor": GREY},
+    stats.TOO_FEW: {"marker": "o", "color": PALE, "markerfacecolor": "white"},
+}
+VERDICTS[stats.SAME_RUN] = VERDICTS[""]
+SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
+
+
+def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
+    """Say below a figure which colour and mark stand for which of the verdicts that it shows."""
+    for verdict in (verdict for verdict in VERDICTS if verdict in {*verdicts}):
+        ax.plot([], [], linestyle="none", label=verdict or "the baseline", **VERDICTS[verdict])
+    size = LETTERS[ax.figure.get_figwidth()] - 1
+    ax.figure.legend(loc="outside lower left", frameon=False, fontsize=size, ncols=2)
+
+
+def name_rows(ax: plt.Axes, names: list[str]) -> None:
+    """Name the rows of a figure, the first at the top."""
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+
+
+def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> None:
+    """Name lines at their right ends, `ends` at `x` by name; no two names are nearer than `apart`.
+
+    They lie halfway between names that were only pushed up and names that were only pushed down.
+    """
+    ends, place = ends.sort_values(kind="stable"), {"va": "center", "annotation_clip": False}
+    steps = apart * np.arange(len(ends))
+    pushed = ends.to_numpy() - steps
+    low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
+    place |= {"textcoords": ("offset points", "data")}
+    place["fontsize"] = LETTERS[ax.figure.get_figwidth()]
+    place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
+    for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
+        ax.annotate(f" {name}", (x, end), (16, y), **place)
+
+
+def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
+    """Return how far a point stands from the middle of its row, so that equal ones lie apart.
+
+    They take up to `height` of the row, as if they were `least` or more.
+    """
+    equal = values.groupby([rows, values])
+    n = equal.transform("size")
+    return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
+
+
+def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
+    """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
+
+    Those of `full` answers stand below the others of their name.
+    """
+    ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
+    place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
+    names, words = [share.name for share in shares], []
+    sides = [(share, -0.2 * bool(full), "") for share in shares]
+    for share, down, noun in [*sides, *((share, 0.2, " in full") for share in full)]:
+        (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
+        ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
+        ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
+        ax.annotate(f" {share.found}{noun or f' of {share.n}'}", (1.02, y), **place)
+        ends = f"({share.low:.2f} to {share.high:.2f})"
+        words.append(f"{share.name}{noun} {share.found} of {share.n} {ends}")
+    ax.axvline(bar, color="black", linewidth=1, linestyle="--")
+    name_rows(ax, names)
+    ax.set_xlim(0, 1.02)
+    kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
+    above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
+    title = f"{above} of {len(kinds)} {noun} above the bar, {below} below"
+    title = f"Useful: {title}" if full else title
+    words = f"Questions with a useful document among the first five: {', '.join(words)}."
+    share = "above: useful, below: in full" if full else "share of questions"
+    marks = "filled: clearly above the bar; square: below; hollow: too few to tell"
+    show(ax, title, words, f"{share}; lines: 95 % intervals; dashed: the bar, {bar:.0%}\n{marks}")
+
+
+def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
+    """Plot a point for each query (columns `kind`, `value`), lowest kind first."""
+    kinds = values.groupby("kind")["value"].agg(["mean", "size"]).sort_values("mean")
+    ax = axes(1.2 + 0.42 * len(kinds), PAGE)
+    places = values["kind"].map({kind: y for y, kind in enumerate(kinds.index)})
+    places = places + offsets(values["kind"], values["value"].round(2), 0.8, 6)
+    low = values["value"] < 0.5
+    for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
+        ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
+    ax.plot(kinds["mean"], range(len(kinds)), "|", color="black", ms=22, markeredgewidth=2)
+    name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
+    ax.set_xlim(-0.03, 1.03)
+    means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
+    title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
+    below = f"{name} of each query (line: mean; square: below 0.5)"
+    show(ax, title, f"Means of {name}: {means}.", below)
+
+
+def first_ranks(ranks: pd.Series, where: str) -> None:
+    """Plot how many queries have their first relevant document at each rank (NaN: not found)."""
+    labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
+    edges = [0, 1, 2, 3, 5, 10, 100, np.inf]
+    counts = pd.cut(ranks.fillna(np.inf), edges, labels=labels).value_counts(sort=False)
+    ax = axes(2.6, PAGE)
+    bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
+    ax.bar_label(bars, fontsize=LETTERS[PAGE])
+    ax.margins(y=0.12)  # room for the labels below the title
+    ax.yaxis.get_major_locator().set_params(integer=True)
+    ax.grid(axis="x", visible=False)
+    title = f"First result relevant: {counts['1']} of {len(ranks)} {where} queries"
+    words = ", ".join(f"{label} {n}" for label, n in counts.items())
+    show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
+
+
+def forest(compared: dict, width: float = 7) -> None:
+    """Plot each run of compare.compare: its difference, interval and verdict, the first on top."""
+    matters, runs, words = compared["matters"], compared["runs"], []
+    ax = axes(1.7 + 0.55 * len(runs), width)
+    ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
+    ax.axvline(0, color="black", linewidth=1)
+    for y, run in enumerate(runs):
+        row, look = run["measures"][run["primary"]], VERDICTS[run["verdict"]]
+        ends = text.interval((row["low"], row["high"]), "+.3f")
+        if ends:
+            ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
+        ax.plot(row["difference"], y, markersize=10, **look)
+        place = {"ha": "center", "fontsize": LETTERS[width] - 1, "path_effects": HALO}
+        ax.text(row["difference"], y - 0.22, run["name"], **place)
+        ends = f" ({ends})" if ends else ""
+        words.append(f"{run['name']} {row['difference']:+.3f}{ends}, {run['verdict']}")
+    ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
+    verdicts = [run["verdict"] for run in runs]
+    verdict_legend(ax, verdicts)
+    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
+    title = f"Shown to differ from the baseline: {differing} of {len(runs)} systems"
+    measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
+    show(ax, title, "; ".join(words), f"difference in {measure}; grey: too small to matter")
+
+
+def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
+    """Plot the shares of `n` queries that evidence.shares_by_k returns."""
+    document, quote = by_k["document"], by_k["evidence"]
+    cutoffs = range(1, len(document) + 1)
+    ax = axes(3.4, width)
+    for name, mark, color in (("document", "o", LIGHT), ("evidence", "s", DARK)):
+        ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
+    name_ends(ax, cutoffs[-1], pd.DataFrame(by_k)[["document", "evidence"]].iloc[-1], 0.09)
+    ax.fill_between(cutoffs, quote, document, color=BAND)
+    ax.set(ylim=(0, 1.1), xlim=(0.5, cutoffs[-1] + 0.5))
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    k = min(5, len(cutoffs))
+    title = f"In {k} chunks: right document {document[k - 1]:.0%}, its evidence {quote[k - 1]:.0%}"
+    pairs = zip(cutoffs, document, quote, strict=True)
+    words = "; ".join(f"k = {k}: {a:.2f} and {b:.2f}" for k, a, b in pairs)
+    show(ax, title, words, "first k chunks", f"share of {n} queries")
+
+
+def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
+    """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
+
+    `verdicts` at `budget` are against the set that has none, the baseline's.
+    """
+    best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
+    ax = axes(4.5, width)
+    ax.axvline(budget, color="black", linestyle=":", linewidth=1)
+    for name, row in recall.iterrows():
+        thick = 2.5 if name in (best, base) else 1
+        look = VERDICTS[verdicts.get(name, "")]
+        ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
+    name_ends(ax, recall.columns[-1], recall.iloc[:, -1])
+    columns = [f"{column:,}" for column in recall.columns]
+    ax.set_xscale("log")
+    ax.set_xticks(recall.columns, columns)
+    ax.minorticks_off()
+    ax.set_ylim(0, 1.02)
+    verdict_legend(ax, [*verdicts.values(), ""])
+    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts.values())
+    title = f"Shown to differ from {base} at {budget:,} tokens: {differing} of {len(verdicts)}"
+    rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
+    told = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
+    words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {told}"
+    show(ax, title, words, "tokens of context", "evidence recall")
+
+
+def short(value: float) -> str:
+    """Return a share with two decimals and no leading zero, as the lessons write it."""
+    return f"{value:.2f}".replace("0.", ".", 1)

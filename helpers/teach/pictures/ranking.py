@@ -1,0 +1,187 @@
+"""Pictures of session B: chunks, weights and scores."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from ...measure.evalset import Query
+from ...measure.text import Markup, how_many, mark_words, snippet, visible, without_markdown
+from .. import record
+from ..figures import DARK, GREEN, LIGHT, axes, show
+
+STACKED = 5  # words that have a part of their own
+COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
+HATCHES = "", "///", "...", "xx", "\\\\", ""
+TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
+PAGE = (
+    "white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.85em;line-height:1.5;"
+    "padding:0.6em;border:1px solid #999;background:#ffffff;color:#111111"
+)
+EDGE = "padding:0 0.15em;background:#111111;color:#ffffff;font-size:0.85em"
+OWN = "session_b.png"
+Stretch = tuple[int, int]  # start and end, in characters
+
+
+def shortened_to(text: str, most: int) -> str:
+    """Return a text of one line with at most so many characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def chunk_page(body: str, spans: list[Stretch]) -> Markup:
+    """Return a text as markup with its chunks tinted in turn, what two of them share darkest.
+
+    The number of each chunk stands where it begins and where it ends, for who sees no tints.
+    `spans` are in the order of the text; what lies past its end is left out.
+    """
+    page, stretch = Markup(""), Markup('<span style="background:{}">{}{}{}</span>')
+    edges = {edge for span in spans for edge in span if edge < len(body)}
+    for start, end in pairwise(sorted({0, *edges, len(body)})):
+        own = [n for n, (a, b) in enumerate(spans) if a <= start and end <= b]
+        tint = Markup(SHARED if own[1:] else TINTS[own[0] % 2] if own else "#ffffff")
+        begins = (_edge(n, "begins") for n, span in enumerate(spans, 1) if span[0] == start)
+        ends = (_edge(n, "ends") for n, span in enumerate(spans, 1) if span[1] == end)
+        first, last = (Markup("").join(of) for of in (begins, ends))
+        page += stretch.format(tint, first, body[start:end], last)
+    return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
+
+
+def _edge(number: int, what: str) -> Markup:
+    """Return the mark of a chunk's edge, with words for who hears the page."""
+    mark = f"▸{number}" if what == "begins" else f"{number}◂"
+    page = Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>')
+    return page.format(number, Markup(what), Markup(EDGE), mark)
+
+
+def weights(curves: dict[str, list[float]], n_docs: int) -> None:
+    """Draw the weight of a word against the number of documents that hold it, from 1 on.
+
+    The title tells how the first of `curves` rises past half of the documents: where ln(...) is
+    negative, rank_bm25 puts a part of the mean in its place.
+    """
+    ax = axes(3.6)
+    place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom", "fontsize": 12}
+    for (name, values), mark, color in zip(curves.items(), "o^", (LIGHT, DARK), strict=False):
+        ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)
+        n = 3 * len(values) // 4
+        ax.annotate(name, (n + 1, values[n]), color=color, **place)
+    name, half = next(iter(curves)), n_docs // 2
+    low, high = curves[name][half - 1 : half + 1]
+    arrow = {"arrowstyle": "->", "color": "black"}
+    ax.annotate("", (half + 1, high), (half, low), arrowprops=arrow)
+    title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
+    ax.axhline(0, color="black", linewidth=1)
+    places = sorted({1, n_docs // 4, half, half + 1, n_docs})
+    rows = (", ".join(f"{curve[n - 1]:.2f} at {n}" for n in places) for curve in curves.values())
+    values = "; ".join(map("{} {}".format, curves, rows))
+    show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")
+
+
+def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
+    """Draw the score of one word against how often it occurs, beside that of the defaults.
+
+    `worth(times, k1, b, length)` is the score of a document of `length` words, where 100 is the
+    average.
+    """
+    times, ceiling = range(13), k1 + 1
+    plain = [worth(n, 1.5, 0.75, 100) for n in times]
+    scores = [worth(n, k1, b, length) for n in times]
+    ax = axes(3.6)
+    ax.plot(times, plain, "s--", color="#6b6b6b", markersize=4, label="k1 1.5, b 0.75, length 100")
+    name = f"k1 {k1:g}, b {b:g}, length {length}"
+    if scores != plain:
+        ax.plot(times, scores, "o-", color=DARK, markersize=5, label=name)
+    ax.axhline(ceiling, color=LIGHT, linestyle=":", linewidth=2)
+    look = {"color": "#9c5210", "fontsize": 12, "va": "bottom"}
+    ax.annotate(f"ceiling k1 + 1 = {ceiling:g}", (0.1, ceiling), **look)
+    ax.set(xlim=(0, 12.3), ylim=(0, max(ceiling, 2.5) * 1.12))
+    ax.legend(loc="lower right", frameon=False, fontsize=12)
+    last = scores[-1] - scores[-2]
+    title = f"The first occurrence earns {scores[1]:.2f}, the twelfth adds {last:.2f}"
+    values = ", ".join(f"{scores[n]:.2f} at {n}" for n in (1, 2, 4, 8, 12))
+    values = f"{name}: {values}; the ceiling is {ceiling:g}."
+    show(ax, title, values, "how often the word occurs", "score, for a weight of 1")
+
+
+def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
+    """Draw the first results of a learner's question, and write them beside their copy.
+
+    `bars` is {rank and title: {word: what it adds to the score}}, as in `score_parts`.
+    """
+    if not bars:
+        print("no document shares a word with this question: try other words")
+        return
+    record.save_figure(score_parts(bars, shortened_to(visible(question), 140)), OWN)
+
+
+def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figure:
+    """Draw scores as stacked bars, a part for each word of the query, and return the figure.
+
+    The words that weigh most in any bar come first; the others are summed. With a `title` the
+    legend says what they add to the first bar; without one the title tells which word does most to
+    put the first bar ahead of the second.
+    """
+    parts = pd.DataFrame(bars).astype(float)  # words by bars
+    order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
+    stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
+    ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
+    if others := len(parts) - len(stacked):
+        stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
+    if title:
+        stacked.index = [f"{word} {part:.2f}" for word, part in stacked.iloc[:, 0].items()]
+    _stack(ax, stacked)
+    for row, name in enumerate(bars):
+        ax.text(0, 0.3 - row, shortened_to(name, 66), fontsize=12)
+    ax.set(yticks=[], ylim=(0.4 - len(bars), 0.7))
+    ax.margins(x=0.12)
+    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
+    rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
+    values = "; ".join(map("{}: {}".format, bars, rows))
+    below = "score; beside each word what it adds to the first" if title else "score"
+    show(ax, title or _ahead(parts), f"{values}.", below)
+    return ax.figure
+
+
+def _ahead(parts: pd.DataFrame) -> str:
+    """Return which word does most to put the first column ahead of the second."""
+    gap = parts.iloc[:, 0] - parts.iloc[:, 1]
+    word = gap.idxmax()
+    ahead = f"alone puts the first {gap[word]:.1f} ahead, all words {gap.sum():.1f}"
+    return f"“{shortened_to(word, 16)}” {ahead}"
+
+
+def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
+    """Draw a bar for each column, the first on top, and its sum at its end."""
+    rows = [*range(0, -len(parts.columns), -1)]
+    ends = np.zeros((2, len(rows)))  # below and above 0
+    for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
+        side = np.where(widths > 0, 1, 0), np.arange(len(rows))
+        look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
+        ax.barh(rows, widths, 0.5, ends[side], **look)
+        ends[side] += widths
+    for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
+        ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
+
+
+def result_card(
+    query: Query, hits: dict[str, tuple[str, str]], words: set, missing: list[str], top: int
+) -> Markup:
+    """Return the first `top` results and the best relevant one as markup, with `words` marked.
+
+    `hits` is {doc_id: (title, text of its best chunk)}, best first; `missing` are the words of the
+    query that no relevant document contains.
+    """
+    kind = f" ({query.kind})" if query.kind != "unspecified" else ""
+    card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
+    row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
+    best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
+    for rank, (doc_id, (title, text)) in enumerate(hits.items(), 1):
+        if rank <= top or doc_id == best:
+            plain = without_markdown(text)
+            tick = "✓" if doc_id in query.relevant_doc_ids else "·"
+            card += row.format(tick, rank, title, mark_words(snippet(plain, words), words))
+    lacking = Markup("<p>Words in no relevant document: {}</p>")
+    return card + lacking.format(", ".join(missing) or "none")

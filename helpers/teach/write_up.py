@@ -1,0 +1,340 @@
+"""The write-up: what it decides by rule, its sections from a template, its tables.
+
+`write_up.jinja` holds the words. Every number and name comes from results.json and the set.
+"""
+
+import functools
+from collections import Counter
+from collections.abc import Iterable
+from statistics import median
+from typing import NamedTuple
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from ..measure import compare, evalset, evidence, files, report, runs, stats, text
+from ..measure import results as saved
+from ..measure.evalset import EvalSet
+from ..measure.installation import TEMPLATES
+from ..measure.stats import BETTER, SAME, SAME_RUN, TOO_FEW, WORSE
+from . import figures
+
+TEMPLATE = TEMPLATES / "write_up.jinja"
+ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
+REPAIRS = {  # which causes of session C a repair would remove
+    "words": ("no shared word", "missing word"),
+    "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
+    "chunks": ("evidence split across chunks",),
+    "versions": ("version confusion",),
+}
+VERDICTS = {
+    "better": [BETTER],
+    "worse": [WORSE],
+    "same": [SAME, SAME_RUN],
+    "too_few": [TOO_FEW],
+}
+MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
+METHOD = {  # what decides how the baseline searches and is measured
+    "engine": "{engine}, k1 = {k1}, b = {b}",
+    "IDF": "{idf}, epsilon = {epsilon}",
+    "words": "{words}; no stemming, no stop words",
+    "chunks": "{chunker}: {chunk_tokens} {encoding} tokens, {overlap_tokens} overlap; "
+    "{chunks} chunks of title, blank line, body",
+    "documents": "{to_documents}; runs to depth {depth}; no shared word, no result",
+    "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
+    "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
+}
+MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
+FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
+MOST_NAMED = 20  # queries named in a sentence
+SHARE = 20  # reranking looks at one document in so many
+BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
+
+
+class Share(NamedTuple):
+    """Of `n` questions `found` had what is wanted among the first five; with 95 % interval."""
+
+    name: str
+    found: int
+    n: int
+    low: float
+    high: float
+
+    @property
+    def side(self) -> str:
+        """Return on which side of the bar the whole interval lies; open: on both."""
+        return "good" if self.low > ENOUGH else "poor" if self.high < ENOUGH else "open"
+
+    @classmethod
+    def of(cls, name: str, hits: pd.Series) -> "Share":
+        """Return a share with Wilson's interval, which holds for few questions too (1927)."""
+        found, n = round(hits.sum()), len(hits)
+        return cls(name, found, n, *map(float, proportion_confint(found, n, method="wilson")))
+
+
+class WriteUp:
+    """What the cells of the write-up show of a set and its results.json."""
+
+    def __init__(self, results: dict, evals: EvalSet) -> None:
+        """Take results.json, as `results.read_current_results` returns it, and its set."""
+        self.results, self.evals = results, evals
+        self.half = "test" if "test" in results["summary"] else "dev"  # gives the final numbers
+        rows = pd.DataFrame([row | row["measures"] for row in results["per_query"]])
+        rows = rows.set_index("query_id")
+        self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
+        systems = results["compared_dev"]["runs"]
+        systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
+        systems.sort(key=lambda run: -run["gain"]["difference"])
+        self.compared = results["compared_dev"] | {"runs": systems}
+        filters = {"names": self.in_words, "some": _first_names, "median": median}
+        filters |= {"p": stats.p_text, "confirmation": stats.confirmation}
+        self.template = text.template(TEMPLATE, **filters)
+
+    def section(self, name: str, **more: object):
+        """Return a section of the template as Markdown for a cell; `more` are further values."""
+        parts = self.template.blocks[name](self.template.new_context(self.values | more))
+        return text.markdown(text.paragraphs("".join(parts)))
+
+    def in_words(self, names: Iterable[str]) -> text.Markup:
+        """Return names in italics; of a run that isn't a system they say what it is."""
+        chunk_sets, told = self.results["evidence"].get("dev", {"sets": ()})["sets"], []
+        for name in names:
+            words = text.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
+            merged = "BM25 merged with " * name.startswith(MERGED)
+            told.append(merged + words.format(name.removeprefix(MERGED)))
+        *most, last = told
+        return text.Markup(", ").join(most) + " and " + last if most else last
+
+    @functools.cached_property
+    def values(self) -> dict:
+        """Return what the template is given: results.json and what follows from it."""
+        evals, dev, values = self.evals, self.rows["dev"], {}
+        systems, facts = self.compared["runs"], report.label_facts(evals).items()
+        cards = sorted((evals.folder / "systems").glob("*.json"))
+        for name, verdicts in VERDICTS.items():
+            values[name] = [run for run in systems if run["verdict"] in verdicts]
+        return {
+            **self.results,
+            **values,
+            **report.sizes(evals),
+            **_reorder_or_fetch(dev, evals),
+            "useful": self.shares(),
+            "full": self.shares(FULL),
+            "half": self.half,
+            "bar": ENOUGH,
+            "full_grade": evals.full_grade,
+            "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
+            "repair": _largest_repair(self.results["cards"]),
+            "budget": evidence.BUDGET,
+            "decides": evidence.DECIDES,
+            "disclosure": report.disclosure(evals),
+            "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
+            "dev": len(dev),
+            "at_first": (dev["first_rank"] == 1).sum(),
+            "missed": (~(dev["first_rank"] <= 10)).sum(),
+            "systems": [files.json_page(path) | {"name": path.stem} for path in cards],
+            "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
+            "marked": self.marked_queries(),
+            "left": evalset.left_out(evals.waiting),
+            "kinds_in_words": figures.with_code(report.kinds_in_words(evals)),
+            "readings": {name: words for name, words in facts if "second pass" in name},
+        }
+
+    def shares(self, measure: str = "hit@5") -> list[Share]:
+        """Return the share of all questions of the half, then of each kind, highest first.
+
+        It is 0 for a question without a full answer; [] where none has one.
+        """
+        rows = self.rows[self.half].fillna({measure: 0})
+        if measure not in rows:
+            return []
+        kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
+        kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
+        return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
+
+    def marked_queries(self) -> list[dict]:
+        """Return n and means of queries in another language, of the newest round and without it.
+
+        By half; [] where no query or each of the set is one.
+        """
+        queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
+        is_newest = queries["round"] == (newest := queries["round"].max())
+        parts = {"in another language": queries["language"] != ""}
+        parts[f"of round {newest}, the newest"] = is_newest
+        parts[f"without round {newest}"] = ~is_newest
+        return [
+            {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
+            for half, rows in self.rows.items()
+            for name, is_in in parts.items()
+            if is_in.nunique() > 1
+            if len(of := rows.reindex(columns=["nDCG@10", FULL])[is_in[rows.index]])
+        ]
+
+    def dev_queries(self) -> pd.DataFrame:
+        """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
+        rows = self.rows["dev"].rename(columns={"nDCG@10": "value"})
+        return rows[["kind", "first_rank", "value"]].astype({"first_rank": float})
+
+    def cards(self) -> list[dict]:
+        """Return the values of section "card" for the first five failures, with their notes."""
+        notes, shown = saved.read_notes(self.evals.folder), []
+        for card in self.results["cards"][:5]:
+            query = self.rows["dev"].loc[card["query_id"]].to_dict()
+            ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
+            values = {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
+            values |= {
+                f"{n}_title": self.evals.documents[card[n]].title for n in ("wanted", "rival")
+            }
+            note = figures.with_code(notes.get(card["query_id"], ""))
+            shown.append(values | {"card": card, "query": query, "note": note})
+        return shown
+
+    # Tables.
+
+    def queries(self) -> pd.DataFrame:
+        """Return the number of queries of each kind and half, with the first dev query."""
+        queries = pd.DataFrame(self.evals.queries.values())
+        counts = pd.crosstab(queries["kind"], queries["split"])
+        examples = queries[queries["split"] == "dev"].groupby("kind")["query"].first()
+        return counts.join(examples.rename("a dev query")).fillna("")
+
+    def method(self) -> pd.DataFrame:
+        """Return what decides how the baseline searches and is measured."""
+        method = self.results["method"]
+        card = runs.read_card(self.evals.folder / "runs" / f"{method['chunker']}.json")
+        values = method | {"chunks": card["chunks"]}
+        return pd.DataFrame({"choice": {k: v.format(**values) for k, v in METHOD.items()}})
+
+    def means(self) -> pd.DataFrame:
+        """Return every measure of each half, with its interval where there is one."""
+        columns = {}
+        for half, row in self.results["summary"].items():
+            column = columns[f"{half} (n = {row['n']})"] = {}
+            for name in MEASURES:
+                ends = row["intervals"].get(name)
+                interval = f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
+                column[name] = f"{row['measures'][name]:.3f}{interval}"
+            for name, value in row.get("full", {"measures": {}})["measures"].items():
+                column[name] = f"{value:.3f} (n = {row['full']['n']})"
+            middle, depth = row["median_first_rank"], self.results["method"]["depth"]
+            column["median first rank"] = f"{middle:g}" if middle else f"none within {depth}"
+        return pd.DataFrame(columns)
+
+    def kinds(self) -> pd.DataFrame:
+        """Return nDCG@10 and what is in the first five for each kind, then for head and tail."""
+        columns = {}
+        for half, by_kind in self.results["by_kind"].items():
+            rows = by_kind | self.results["by_popularity"][half]
+            means = {kind: row["measures"] for kind, row in rows.items()}
+            columns[f"{half} nDCG@10"] = {k: f"{m['nDCG@10']:.3f}" for k, m in means.items()}
+            columns[f"{half} in five"] = {
+                k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
+            }
+        return pd.DataFrame(columns).fillna("")
+
+    def leaderboard(self) -> pd.DataFrame:
+        """Return the comparison as text, the baseline first."""
+        on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
+        board = compare.leaderboard(self.results["compared_dev"])
+        board = board.drop(columns=["p", "detectable", "wins/ties/losses", "judged@10"])
+        return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
+
+    def evidence_recall(self) -> pd.DataFrame:
+        """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
+        sets = self.results["evidence"]["dev"]["sets"]
+        means = pd.DataFrame({chunks: row["means"] for chunks, row in sets.items()}).T
+        names = {evidence.recall_name(budget): budget for budget in evidence.BUDGETS}
+        return means[[*names]].rename(columns=names)
+
+    def losses(self) -> pd.DataFrame:
+        """Return where evidence is lost (rows), in dev queries."""
+        lost = self.results["evidence"]["lost"]
+        places = [p for p in evidence.LOSSES if p != evidence.PART or p in lost.values()]
+        return self._counted_by_kind(lost, places)
+
+    def causes(self) -> pd.DataFrame:
+        """Return the causes (rows) of failures in dev queries, the most frequent first."""
+        causes = {card["query_id"]: card["cause"] for card in self.results["cards"]}
+        often = [cause for cause, _ in Counter(causes.values()).most_common()]
+        table = self._counted_by_kind(causes, often)
+        unjudged = Counter(card["cause"] for card in self.results["cards"] if card["unjudged"])
+        if unjudged:
+            table["rival unjudged"] = [str(unjudged[cause]) for cause in often]
+        return table
+
+    def _counted_by_kind(self, groups: dict[str, str], names: Iterable[str]) -> pd.DataFrame:
+        """Return how many queries each group (rows) has and of which kinds; {query_id: group}."""
+        rows = {}
+        for name in names:
+            queries = (self.evals.queries[q] for q, group in groups.items() if group == name)
+            kinds = Counter(sorted(query.kind for query in queries))
+            by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
+            rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
+        return pd.DataFrame(rows).T
+
+
+# Filters of the template.
+
+
+def _first_names(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more or "none"
+
+
+# Rules: what the numbers decide.
+
+
+def questions_needed(row: dict, difference: float) -> int:
+    """Return how many questions show a `difference`, with the spread of a comparison `row`."""
+    spread = row["detectable"] / stats.detectable(row["n"], 1.0)
+    return max(stats.queries_needed(difference, spread), row["n"])
+
+
+def _on_test(run: dict) -> str:
+    """Return what test says of a run that was compared on dev, if it was looked at there."""
+    if "halves" not in run:
+        return "not looked at" if run["verdict"] in (BETTER, WORSE) else ""
+    halves = run["halves"]
+    told = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
+    apart = halves.get(compare.APART)
+    return told + (f"; apart {apart['difference']:+.3f} (n = {apart['n']})" if apart else "")
+
+
+def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:
+    """Return what would decide the most promising of the undecided runs, {} where none waits.
+
+    `more` questions than there are, each with `pairs` judged documents; it `gains` where its
+    difference is one that matters. Where none does, that's the run with the widest spread.
+    """
+    waiting = [run for run in undecided if run["gain"]["detectable"]]
+    if not waiting:
+        return {}
+    gains = waiting[0]["gain"]["difference"] > matters
+    run = waiting[0] if gains else max(waiting, key=lambda run: run["gain"]["detectable"])
+    row, least = run["gain"], questions_needed(run["gain"], matters)
+    needed = questions_needed(row, row["difference"]) if gains else least
+    pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
+    told = {"name": run["name"], "gains": gains, "pairs": pairs, "more": needed - row["n"]}
+    return row | told | {"least": least, "needed": needed}
+
+
+def _largest_repair(cards: list[dict]) -> dict:
+    """Return the repair that helps most dev queries and how many, {} where none helps."""
+    count = Counter(card["cause"] for card in cards)
+    helped = {name: sum(count[cause] for cause in causes) for name, causes in REPAIRS.items()}
+    largest = max(helped, key=helped.get)
+    return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
+
+
+def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:
+    """Return which imperfect queries another order would repair, and which miss a document.
+
+    A reranker looks at 5 % of the corpus, 10 to 100 documents (`depth`).
+    """
+    depth = min(len(evals.documents), 100, max(10, len(evals.documents) // SHARE))
+    rankings = compare.read_checked(evals.folder / saved.RUN, evals).rankings
+    first = {query_id: dict(ranking[:depth]) for query_id, ranking in rankings.items()}
+    imperfect = dev["relevant"][dev["nDCG@10"] < 1].items()
+    fetch = [q for q, relevant in imperfect if not {*relevant} <= {*first.get(q, ())}]
+    reorder = [q for q in dev.index[dev["nDCG@10"] < 1] if q not in fetch]
+    return {"depth": depth, "reorder": reorder, "fetch": fetch}

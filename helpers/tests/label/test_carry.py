@@ -1,0 +1,434 @@
+"""Carrying labels to changed documents: pages by hand, and what they are later."""
+
+import re
+import shutil
+from contextlib import nullcontext
+
+import pytest
+from conftest import write_rows
+from labelled_sets import rows
+
+from helpers.label import carry
+from helpers.measure import compare, evalset, reading, runs
+
+TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
+DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
+DISK += "A disk of ninety percent pages the team in the night."
+QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
+QUOTE, OTHER = "Then call storage and wait for their answer.", "Delete the old logs first."
+
+
+def page(folder, name, body):
+    (folder / "corpus").mkdir(parents=True, exist_ok=True)
+    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: Help\n---\n{body}\n")
+
+
+@pytest.fixture
+def old(tmp_path):
+    """Return a set with a label on each page for its own query, and a 0 on the other."""
+    folder = tmp_path / "old"
+    page(folder, "disk", DISK)
+    page(folder, "queue", QUEUE)
+    write_rows(
+        folder / "retrieval_queries.jsonl",
+        {"query_id": "q1", "query": "logs fill the queue", "relevant_doc_ids": ["disk"]},
+        {"query_id": "q2", "query": "worker stuck at night", "relevant_doc_ids": ["queue"]},
+    )
+    label(folder, QUOTE)
+    return folder
+
+
+def label(folder, evidence):
+    """Write the labels, with evidence for q1."""
+    write_rows(
+        folder / "judgments.jsonl",
+        {"query_id": "q1", "doc_id": "disk", "relevance": 2, "evidence": evidence},
+        {"query_id": "q1", "doc_id": "queue", "relevance": 0},
+        {"query_id": "q2", "doc_id": "queue", "relevance": 1, "evidence": QUEUE[:20]},
+    )
+
+
+def carried(old, pages):
+    """Carry the set `old` to pages; return the new folder and the journal by query and page."""
+    source, to = old.parent / "source", old.parent / "new"
+    for name, body in pages.items():
+        page(source, name, body)
+    lines = carry.carry_command(old, str(source), to)
+    return to, {(row["query_id"], row["doc_id"]): row for row in rows(to / "history.jsonl")}, lines
+
+
+EDIT = DISK.replace("ninety percent", "eighty percent")
+FIRST, SECOND, THIRD = DISK.split("\n\n")
+PARTS, WRAPPED = [[QUOTE, OTHER]], QUOTE.replace("call storage", "call\nstorage")
+STOCK = "Be calm."  # on both pages
+LONG = "Long ago, far from any volume, somebody wrote of other days and of the people who then "
+LONG += f"were on call for it, night after night, year after year.\n\n{QUOTE}"
+FILLER = " ".join(f"word{n}" for n in range(300))
+NEAR = f"{LONG.partition(QUOTE)[0]}wait for their answer. {STOCK}"
+CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or what is marked)
+    (QUOTE, {"disk": DISK}, carry.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": DISK, "copy": DISK}, carry.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
+    ([QUOTE, "ninety percent"], {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, carry.CHANGED, ["disk"], WRAPPED),
+    (QUOTE, {"volume": DISK}, carry.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
+    (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
+    (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, carry.RE_ANCHORED,
+     ["volume"], [STOCK]),
+    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
+    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
+    (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
+    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.LOST, ["disk"], []),
+    (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
+     [QUOTE.replace("wait", "hope")]),
+    (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, carry.AMBIGUOUS, ["a", "b"], []),
+    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["disk"], []),
+    (QUOTE, {}, carry.LOST, [], []),
+    (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, carry.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"a": EDIT, "b": f"{SECOND}\n\n{THIRD}"}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (STOCK, {"disk": f"{FIRST}\n\n{THIRD}", "a": NEAR}, carry.RE_ANCHORED, ["a"], [STOCK]),
+    (QUOTE, {"all": f"{EDIT}\n\n{FILLER}"}, carry.MOVED, ["all"], QUOTE),
+    (QUOTE, {"disk": "Tea is served."}, carry.LOST, ["disk"], []),  # its page lives
+    (QUOTE, {"disk": "Tea.", "a": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["a", "disk"], []),
+    (QUOTE, {"disk": "Tea.", "volume": EDIT}, carry.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"disk": "Tea.", "a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),
+    (STOCK, {"disk": f"Tea. {STOCK}"}, carry.RE_ANCHORED, ["disk"], [STOCK]),
+    (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, carry.AGAIN, ["disk"], [QUOTE]),
+    (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, carry.AGAIN, ["volume"], PARTS[0]),
+    (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, carry.CHANGED, ["disk"], QUOTE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("evidence", "pages", "outcome", "homes", "there"), CASES)
+def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
+    label(old, evidence)
+    to, journal, _ = carried(old, {"queue": QUEUE} | pages)
+    fate = journal["q1", "disk"]
+    assert (fate["outcome"], sorted(fate["doc_ids"])) == (outcome, homes)
+    judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
+    waiting = reading.waiting(evalset.load(to))
+    if outcome in TAKEN:
+        label_there = {"query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there}
+        assert judged["q1", homes[0]] == label_there
+        assert fate["decided"] == "carry" and ("q1", homes[0]) not in waiting
+    for doc_id in homes if outcome not in TAKEN else ():
+        row, body = waiting["q1", doc_id], evalset.load(to).documents[doc_id].retrieval_text
+        assert row["why"].startswith(outcome) and row["relevance"] == 2
+        assert fate["decided"] == "to read"
+        assert [body[start:end] for start, end in row["passages"]] == there
+        assert ("q1", doc_id) not in judged
+
+
+def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
+    form = "Ask the team on duty before you restart anything at all here."
+    page(old, "disk", f"{DISK}\n\n{form}"), page(old, "queue", f"{QUEUE}\n\n{form}")
+    label(old, form)
+    pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
+    fate = carried(old, pages)[1]["q1", "disk"]
+    assert (fate["outcome"], fate["doc_ids"]) == (carry.LOST, [])
+
+
+@pytest.mark.parametrize("words", ["Deprecated", "moved", "removed", "replaced", "no longer"])
+def test_a_title_that_newly_warns_asks_again_and_says_why(old, words):
+    source = old.parent / "source"
+    page(source, "queue", QUEUE), page(source, "disk", EDIT)
+    disk = source / "corpus" / "disk.md"
+    disk.write_text(disk.read_text().replace("title: Help", f"title: Help ({words})"))
+    again = old.parent / "again"
+    carry.carry_command(old, str(source), again)
+    row = reading.waiting(evalset.load(again))["q1", "disk"]
+    assert row["why"] == f"read again: its first lines say {words.lower()} now"
+    label(again, QUOTE)  # accepted, and then it's no news
+    (again / reading.TO_READ).unlink()
+    disk.write_text(disk.read_text().replace("eighty", "seventy"))
+    carry.carry_command(again, str(source), old.parent / "new")
+    assert rows(old.parent / "new" / "history.jsonl")[-3]["outcome"] == carry.CHANGED
+
+
+RESTART = QUEUE.replace("Add a consumer when the queue grows.", "")
+ITEM = "- grow the queue\n- logs: a\n  and b"
+SENTENCES = [
+    (
+        "Help\n\nOne two\nthree. Four! *Five?* Six",
+        ["Help", "One two\nthree.", "Four!", "*Five?*", "Six"],
+    ),
+    (f"{ITEM}\n1. one", [*ITEM.split("\n", 1)[:1], "- logs: a\n  and b", "1.", "one"]),
+    ("# Head\n| a | b |\n| c | d |", ["# Head", "| a | b |", "| c | d |"]),
+    ("one\n## Two\nthree", ["one", "## Two", "three"]),
+    ("> [!NOTE]\n> one\n> two\n>\n> three", ["> [!NOTE]\n> one\n> two\n>", "> three"]),
+    ("So:\n```\na: 1\nb: 2\n```\nend", ["So:", "```", "a: 1", "b: 2", "```", "end"]),
+    ("一。二！三", ["一。", "二！", "三"]),
+    ("", []),
+]
+
+
+@pytest.mark.parametrize(("body", "found"), SENTENCES)
+def test_sentences_do_not_end_with_a_line(body, found):
+    assert [body[start:end] for start, end in carry.sentences(body)] == found
+
+
+ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
+    ({"queue": QUEUE}, carry.KEPT, ["queue"], []),
+    ({"line": QUEUE}, carry.MOVED, ["line"], []),
+    ({"queue": QUEUE + "\n\nNever twice."}, carry.CHANGED, ["queue"], []),
+    ({"queue": QUEUE + "\n\nSee its logs."}, carry.AGAIN, ["queue"], ["See its logs."]),
+    ({"queue": QUEUE.replace(" ", "\n")}, carry.CHANGED, ["queue"], []),
+    ({"queue": f"If the [queue](a/b9.md) grows, don't.{RESTART}"}, carry.CHANGED, ["queue"], []),
+    ({"queue": QUEUE.replace("grows", "grows by 3")}, carry.AGAIN, ["queue"],
+     ["Add a consumer when the queue grows by 3."]),
+    ({"queue": "Add a fast consumer as the queue grows." + RESTART}, carry.AGAIN, ["queue"],
+     ["Add a fast consumer as the queue grows."]),
+    ({"queue": "Tea is served."}, carry.AGAIN, ["queue"], []),  # nothing of it is left
+    ({}, carry.LOST, [], []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pages", "outcome", "homes", "marked"), ZEROS)
+def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcome, homes, marked):
+    to, journal, _ = carried(old, pages | {"disk": DISK})
+    fate, new = journal["q1", "queue"], evalset.load(to)
+    assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)
+    kept = () if outcome == carry.AGAIN else homes
+    assert new.qrels()["q1"] == {"disk": 2} | dict.fromkeys(kept, 0)
+    row, body = reading.waiting(new).get(("q1", "queue"), {}), new.documents.get("queue")
+    assert [body.retrieval_text[a:b] for a, b in row.get("passages", [])] == marked
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome"),
+    [
+        ("倉庫の在庫を毎朝確認す\nる。", carry.CHANGED),
+        ("倉庫の在庫を毎朝2回確認する。", carry.AGAIN),
+        ("재고를\n매일 확인", carry.CHANGED),
+    ],
+)
+def test_a_zero_of_a_script_without_spaces(old, body, outcome):
+    (old / "settings.json").write_text('{"words": "bigrams"}')
+    page(old, "queue", f"{QUEUE}\n\n倉庫の在庫を毎朝確認する。\n\n재고를 매일 확인")
+    asked = [row | {"query": "在庫 재고"} for row in rows(old / "retrieval_queries.jsonl")]
+    write_rows(old / "retrieval_queries.jsonl", *asked)
+    _, journal, _ = carried(old, {"disk": DISK, "queue": f"{QUEUE}\n\n{body}"})
+    assert journal["q1", "queue"]["outcome"] == outcome
+
+
+def two_labels(old, disk, queue):
+    """Let the only query have a grade on each of the two documents; return the rows."""
+    pairs = [("disk", disk, OTHER), ("queue", queue, QUEUE[:20])]
+    judged = [{"query_id": "q1", "doc_id": d, "relevance": g, "evidence": e} for d, g, e in pairs]
+    write_rows(old / "judgments.jsonl", *judged)
+    query = {"query_id": "q1", "query": "logs", "relevant_doc_ids": ["disk", "queue"]}
+    write_rows(old / "retrieval_queries.jsonl", query)
+    return judged, query
+
+
+def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
+    judged, query = two_labels(old, 1, 2)
+    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
+    assert {row["outcome"] for row in journal.values()} == {carry.MOVED}
+    assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
+    assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
+
+
+@pytest.mark.parametrize(("sure", "unsure"), [(1, 2), (2, 1)])
+def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, sure, unsure):
+    two_labels(old, sure, unsure)
+    changed = QUEUE.replace("a consumer", "a new consumer")
+    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
+    assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
+    decided = "to read" if unsure > sure else "carry"
+    assert {row["decided"] for row in journal.values()} == {decided}
+    evals = evalset.load(to)
+    assert [r["relevance"] for r in reading.waiting(evals).values()] == [2] * (unsure > sure)
+    assert evals.qrels().get("q1", {}) == ({} if unsure > sure else {"all": 2})
+
+
+def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
+    pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
+    to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
+    assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
+    ((pair, row),) = reading.waiting(evalset.load(to)).items()
+    assert pair == ("q1", "new") and re.fullmatch(r"new text, rank \d of BM25", row["why"])
+
+
+def test_a_page_that_is_wrapped_anew_is_no_new_text(old):
+    page(old, "far", "A disk is read by nobody,\nor so they say of the logs.")
+    pages = {"far": "A disk is read\nby nobody, or so they say of the logs.", "new": "The logs."}
+    to, _, _ = carried(old, pages | {"disk": DISK, "queue": QUEUE})
+    assert [*reading.waiting(evalset.load(to))] == [("q1", "new")]
+
+
+def test_a_page_without_words_of_its_own_is_read_where_a_sentence_gained_some(old):
+    page(old, "twin", QUEUE)
+    _, journal, _ = carried(old, {"disk": DISK, "queue": QUEUE.replace(" ", "\n")})
+    assert journal["q1", "queue"]["outcome"] == carry.CHANGED
+
+
+SHORT = "A short copy."
+COPIES = [  # (what disk is later, the copy's text, what it names then, what is told of it)
+    ({"disk": EDIT}, SHORT, "disk", ""),
+    ({"volume": EDIT}, SHORT, "volume", "is volume now, and so in its copy_of"),
+    (
+        {"big": f"{FIRST} {SECOND}", "less": THIRD},
+        SHORT,
+        "big",
+        "is big now, and so in its copy_of",
+    ),
+    ({}, SHORT, "", "is gone, its copy_of dropped"),
+    ({}, DISK, "", "is gone, its copy_of dropped"),
+]
+
+
+@pytest.mark.parametrize("form", ["pages", "table", "import"])
+@pytest.mark.parametrize(("pages", "body", "named", "told"), COPIES)
+def test_copy_of_follows_its_page_or_is_dropped(old, form, pages, body, named, told):
+    source, to = old.parent / "source", old.parent / "new"
+    for name, text in (pages := pages | {"queue": QUEUE}).items():
+        page(source, name, text)
+    copy = source / "corpus" / "copy.md"
+    copy.write_text(f"---\ntitle: Help\ncopy_of: disk\nkind: faq\n---\n{body}\n")
+    if form == "table":
+        rows_of = [{"doc_id": d, "title": "Help", "text": text} for d, text in pages.items()]
+        own = {"doc_id": "copy", "title": "Help", "copy_of": "disk", "kind": "faq", "text": body}
+        write_rows(source / "corpus.jsonl", *rows_of, own)
+        shutil.rmtree(source / "corpus")
+    home = f"markdown:{source / 'corpus'}" if form == "import" else str(source)
+    lines = carry.carry_command(old, home, to)
+    wanted = evalset.Document("copy", "Help", body, "faq", copy_of=named)
+    assert evalset.load(to).documents["copy"] == wanted
+    whole = f"copy: disk, of which it is a copy, {told}"
+    assert [line for line in lines if line.startswith("copy: ")] == ([whole] if told else [])
+    assert not (to / "imported").exists()
+
+
+def test_a_query_that_loses_its_last_answer_waits(old):
+    _, _, lines = carried(old, {"queue": QUEUE})
+    assert "lost: q1 disk" in lines and "without a full answer now: q1" in lines
+    assert "next: 1 query waits for a relevant document: q1; " in lines[-1]
+
+
+def test_a_label_without_quotes_that_is_read_again_gets_none(old):
+    (old / "judgments.jsonl").unlink()
+    to, _, _ = carried(old, {"volume": f"It's obsolete.\n\n{DISK}", "queue": QUEUE})
+    row = reading.waiting(evalset.load(to))["q1", "volume"]
+    assert (row["relevance"], row["passages"], row.get("evidence")) == (1, [], None)
+
+
+def test_labels_without_quotes_rest_on_the_whole_text(old):
+    (old / "judgments.jsonl").unlink()
+    to, journal, _ = carried(old, {"volume": f"{DISK}\n\nMore.", "queue": QUEUE[5:]})
+    outcomes = [journal[pair]["outcome"] for pair in (("q1", "disk"), ("q2", "queue"))]
+    assert outcomes == [carry.MOVED, carry.AGAIN]
+    asked = {q: query.relevant_doc_ids for q, query in evalset.load(to).all_queries.items()}
+    assert asked == {"q1": ("volume",), "q2": ()}
+
+
+def test_the_other_files_follow_and_the_journal_grows(old):
+    pool = [{"query_id": "q1", "doc_id": d, "rankers": ["x"]} for d in ("disk", "queue")]
+    write_rows(old / "pool.jsonl", *pool)
+    asked = [row | {"language": "nl", "round": 2} for row in rows(old / "retrieval_queries.jsonl")]
+    write_rows(old / "retrieval_queries.jsonl", *asked)
+    twice = {"query_id": "q1", "doc_id": "disk", "round": 1, "first": 2, "second": 2, "final": 2}
+    twice |= {"batch": "b7", "evidence": ["as it was", ["a", "b"]]}
+    differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
+    write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
+    (old / "notes.md").write_text("## q1\nRead.\n")
+    to, _, _ = carried(old, {"volume": DISK, "queue": QUEUE})
+    assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
+    assert rows(to / "second_pass.jsonl") == [twice | {"reason": "", "doc_id": "volume"}]
+    moved = asked[0] | {"relevant_doc_ids": ["volume"]}
+    assert rows(to / "retrieval_queries.jsonl") == [moved, asked[1]]
+    assert (to / "notes.md").read_text() == "## q1\nRead.\n"
+    carry.carry_command(to, str(old), old.parent / "back")
+    again = rows(old.parent / "back" / "history.jsonl")
+    assert [row["carry"] for row in again] == [1] * 3 + [2] * 3
+    assert (again[0]["from"], again[0]["to"]) == (again[-1]["to"], again[-1]["from"])
+
+
+def test_the_same_documents_change_nothing(old):
+    table = old / "judgments.jsonl"
+    table.write_text(table.read_text().replace(": ", ":  "))  # in somebody's own form
+    (old / "negatives.jsonl").write_text('{"query_id": "q1", "easy": [], "hard": ["queue"]}\n')
+    (old / "judge.jsonl").touch()
+    before = {path.name: path.read_bytes() for path in old.rglob("*.*")}
+    lines = carry.carry_command(old, str(old), old.parent / "new")
+    after = {path.name: path.read_bytes() for path in (old.parent / "new").rglob("*.*")}
+    assert not any("judge.jsonl" in line for line in lines)
+    assert after.keys() - before.keys() == {"history.jsonl"} and before.items() <= after.items()
+
+
+def test_documents_come_from_an_import_too(old):
+    docs = old.parent / "docs"
+    docs.mkdir()
+    (old / "judge.jsonl").touch()
+    (docs / "a.md").write_text(f"# disk\n{DISK}")
+    lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
+    evals = evalset.load(old.parent / "new")
+    assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
+    assert lines[:5] == [
+        "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
+        "labels above 0: 2. moved: 1; lost: 1",
+        "labels of 0: 1. lost: 1",
+        "lost: q2 queue",
+        "pairs to read: 1, of which 0 have a former label",
+    ]
+    assert lines[5].startswith("not carried: negatives") and "judge.jsonl" in lines[5]
+
+
+def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
+    empty, broken = old.parent / "empty", old.parent / "broken"
+    empty.mkdir()
+    page(other := old.parent / "other", "disk", "Nothing of it.")
+    page(broken, "a", "x")
+    (broken / "corpus" / "a.md").write_text("no front matter")
+    for source, told in [
+        ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
+        ("docs", "--from: docs: no such folder"),
+        (f"markdown:{empty}", "found no documents, wanted some with a text"),
+        (str(empty), f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM="),
+        (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+        (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source"),
+    ]:
+        with pytest.raises(evalset.EvalSetError) as raised:
+            carry.carry_command(old, source, old.parent / "new")
+        assert told in str(raised.value) and not (old.parent / "new").exists(), source
+    with pytest.raises(evalset.EvalSetError, match="is not empty"):
+        carry.carry_command(old, str(old), old)
+
+
+OLD_LABEL = {"query_id": "q1", "doc_id": "extra", "relevance": 2, "evidence": "More."}
+HELD = [  # (file, row, what is told where documents change)
+    (reading.TO_READ, OLD_LABEL, r"1 label to be read; judge them first, .*make lab EVALS=.*old"),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "extra"}, ""),
+    (reading.TO_READ, {"query_id": "q1", "doc_id": "gone"}, r"to_read.jsonl:1: document gone is "),
+    ("labelling.jsonl", OLD_LABEL, r"1 label not in judgments.jsonl .click Finish.; "),
+    ("labelling.jsonl", OLD_LABEL | {"doc_id": "disk", "evidence": QUOTE}, ""),
+    ("labelling.jsonl", OLD_LABEL | {"repeat": True}, ""),
+    ("labelling.jsonl", {"query_id": "q1", "doc_id": "", "relevance": 0, "kind": "x"}, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "told"), HELD)
+def test_a_label_that_no_new_file_would_hold_is_judged_or_merged_first(old, name, row, told):
+    page(old, "extra", "More.")
+    write_rows(old / name, row)
+    refused = pytest.raises(evalset.EvalSetError, match=told) if told else nullcontext()
+    with refused:
+        carried(old, {"disk": EDIT, "queue": QUEUE, "extra": "More."})
+    assert (old.parent / "new").exists() == (told == "")
+    if "gone" not in told:  # the same documents keep both files
+        carry.carry_command(old, str(old), old.parent / "same")
+        assert (old.parent / "same" / name).read_text() == (old / name).read_text()
+
+
+def test_a_run_of_the_old_documents_is_refused_and_carry_is_named(old):
+    evals, run = evalset.load(old), old.parent / "mine.trec"
+    runs.write_trec(run, {"q1": [("disk", 1.0)]}, "x")
+    runs.write_card(run.with_suffix(".json"), evals, {})
+    to, _, _ = carried(old, {"disk": EDIT, "queue": QUEUE})
+    with pytest.raises(evalset.EvalSetError, match="make the run again, .*make carry takes labels"):
+        compare.read_checked(run, evalset.load(to))

@@ -1,0 +1,182 @@
+"""BEIR's and TREC's layouts and named columns on small folders; what is wrong is named."""
+
+import gzip
+import shutil
+
+import pytest
+from conftest import write_rows
+from importing import beir_folder, bring, problems, put
+
+from helpers.label import write
+from helpers.measure import baseline, runs
+
+
+@pytest.fixture
+def beir(tmp_path):
+    return beir_folder(tmp_path / "small")
+
+
+def test_beir_with_both_halves(beir, tmp_path):
+    put(beir / "old_corpus.jsonl", "of no layout, so not read")
+    lines, evals = bring("beir", beir, tmp_path / "to")
+    assert evals.qrels() == {"1": {"d1": 2, "d2": 0, "a%2Fb%20%234": 1}, "2": {"3": 1}}
+    assert {q.query_id: q.split for q in evals.queries.values()} == {"1": "test", "2": "dev"}
+    assert {d.doc_id: d.retrieval_text for d in evals.documents.values()} == {
+        "d1": "Disk\n\nDelete logs.",
+        "d2": "Add a consumer.",
+        "3": "Only a title",
+        "a%2Fb%20%234": "Odd id\n\nSpaces and signs.",
+    }
+    assert lines == [
+        "documents: 4",
+        "queries: 2 (1 dev, 1 test)",
+        "judgments: 4 (1 of grade 0, 2 of grade 1, 1 of grade 2)",
+        "query ids in the qrels: 2, of them in the queries: 2",
+        "document ids in the qrels: 4, of them in the corpus: 4",
+        "left out: queries without judgments: 1, first query 3",
+        "changed: documents with a title only, which became their text: 1",
+        "halves: the source's own (dev, test)",
+    ]
+    card = (tmp_path / "to" / "README.md").read_text()
+    assert all(line in card for line in lines) and str(tmp_path) not in card
+    assert evals.name == "small (beir)"
+
+
+CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
+BAD = [  # file, its content, line and problem
+    (CORPUS, '{"id_": "d1", "text": "a"}\n', "1: no id, found id_, text, wanted one of: _id, doc"),
+    (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
+    (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, "2: doc_id 1 stands already at corpus.jsonl:1, want"),
+    (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
+    (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', "3: query_id 1 stands alr"),
+    (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
+    (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
+]
+
+
+def test_a_bad_line_is_named(beir, tmp_path):
+    for file, content, wanted in BAD:
+        former = (beir / file).read_bytes()
+        put(beir / file, content)
+        told = problems("beir", beir, tmp_path / "to", split="test")
+        assert told[0].startswith(f"{file}:{wanted}"), told
+        put(beir / file, former)
+
+
+def test_a_zip_is_read_as_its_folder_and_a_broken_one_is_named(beir, tmp_path):
+    path = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "small")
+    _, folder = bring("beir", beir, tmp_path / "of-folder")
+    _, packed = bring("beir", path, tmp_path / "of-zip")
+    assert packed.corpus_hash() == folder.corpus_hash() and packed.qrels() == folder.qrels()
+    cut = put(tmp_path / "bad.zip", (tmp_path / "packed.zip").read_bytes()[:300])
+    (told,) = problems("beir", cut, tmp_path / "no")
+    assert told == f"{cut}:1: is no whole .zip, wanted one: download it again"
+
+
+OWN = [  # what document 1 holds, and whether query 1, which asks for wind, is that document
+    ({"title": "", "text": "Wind, and rain"}, True),
+    ({"title": "weather", "text": "wind  and\nrain."}, True),
+    ({"title": "Wind", "text": "and rain"}, True),
+    ({"title": "", "text": "wind and rain and snow"}, False),
+    ({"title": "", "text": "lift and drag"}, False),  # as Cranfield's
+]
+
+
+@pytest.mark.parametrize(("document", "itself"), OWN)
+def test_a_query_that_is_a_document_does_not_find_itself(document, itself, tmp_path):
+    more = {"_id": 2, "title": "", "text": "no wind"}, {"_id": "9", "title": "", "text": "sun"}
+    write_rows(tmp_path / "corpus.jsonl", {"_id": "1", **document}, *more)
+    asked = {"_id": "1", "text": "wind and rain"}, {"_id": "8", "text": "wind"}
+    write_rows(tmp_path / "queries.jsonl", *asked)
+    put(tmp_path / "qrels" / "test.tsv", "1\t2\t1\n8\t2\t1\n")
+    lines, evals = bring("beir", tmp_path, tmp_path / "to")
+    said = "queries that are documents, by id and text: 1, each left out of its own results"
+    assert (said in lines) == (f"- {said}\n" in evals.folder.joinpath("README.md").read_text())
+    assert (said in lines) == itself and "1" in evals.documents
+    baseline.baseline_command(evals)
+    put(evals.folder / "r.trec", "1 Q0 1 1 3 x\n1 Q0 2 2 2 x\n8 Q0 1 1 1 x\n")
+    put(evals.folder / "r.jsonl", '{"query_id": 1, "results": [["1#0", 3], ["2#0", 2]]}')
+    for name in ("r.trec", "r.jsonl", "runs/fixed.trec"):
+        run = runs.read_run(evals.folder / name, evals)
+        assert dict(run.rankings["1"]).keys() == ({"2"} if itself else {"1", "2"}), name
+        assert (runs.OWN in run.warnings) == (itself and "fixed" not in name)
+        assert not run.parts or [name for name, _ in run.parts["1"]][-1] == "2#0"
+    assert runs.without_own(evals, {"8": [("1", 1.0)]}) == {"8": [("1", 1.0)]}
+
+
+def test_trec_finds_its_files_by_name(tmp_path):
+    trec = tmp_path / "t"
+    put(trec / "a" / "queries.test.tsv", "1\tcrime\n")
+    put(trec / "topics.train.jsonl", '{"id": 2, "text": "rain"}\n')
+    put(trec / "topicsx.tsv", "9\tnone\n")
+    put(trec / "qrels.test.txt", "1 0 A 1\n")
+    put(trec / "qrels-train.qrels", "2 B 2\n2 A -1\n")
+    put(trec / "docs" / "1.jsonl.gz", gzip.compress(b'{"id": "A", "contents": "crime"}\n'))
+    put(trec / "docs" / "2.jsonl", '{"docno": "B", "body": "rain"}\n')
+    lines, evals = bring("trec", trec, tmp_path / "to")
+    queries = {q.query_id: (q.query, q.split) for q in evals.queries.values()}
+    assert queries == {"1": ("crime", "test"), "2": ("rain", "dev")}
+    assert evals.qrels() == {"1": {"A": 1}, "2": {"B": 2, "A": 0}}
+    assert "halves: the source's own (test, train)" in lines
+    lines, evals = bring("trec", trec, tmp_path / "one", split="test")
+    assert [*evals.queries] == ["1"] and not any("without judgments" in line for line in lines)
+
+
+FILES = {
+    "docs.csv": "pid,headline,body_text\nd1,Wind,It blows.\nd2,,Rain falls.\n",
+    "queries.csv": "qid,ask\nq1,wind?\nq2,rain?\n",
+    "labels.dev.csv": "qid,pid,rel\nq1,d1,2\nq1,d2,0\nq2,d2,1\n",
+}
+NAMED = {"title": "headline", "text": "body_text", "columns": "query=ask"}
+
+
+def test_tables_with_columns_of_any_name(tmp_path):
+    for name, content in FILES.items():
+        put(tmp_path / "t" / name, content)
+    lines, evals = bring("table", tmp_path / "t", tmp_path / "to", **NAMED, language="ja")
+    assert evals.qrels() == {"q1": {"d1": 2, "d2": 0}, "q2": {"d2": 1}}
+    assert evals.documents["d1"].retrieval_text == "Wind\n\nIt blows."
+    assert evals.queries["q2"].query == "rain?" and evals.tokenizer == "bigrams"
+    assert "words: bigrams, in settings.json" in lines
+    said = "--from table:t --title headline --text body_text --columns query=ask --language ja`"
+    assert said in (tmp_path / "to" / "README.md").read_text()
+
+
+MISSING = [  # file, its content, options, the problem
+    ("docs.csv", None, {"text": None}, "2: no text, found body_text, headline, pid, wanted"),
+    ("docs.csv", None, {"text": "x"}, "2: no --text x in any document, found body_text, "),
+    ("docs.csv", "key,body_text\n1,a\n", {"title": None}, "2: no id, found body_text, key"),
+    ("queries.csv", None, {"columns": None}, "2: no query, found ask, qid, wanted one"),
+    ("labels.dev.csv", "qid,pid\nq1,d1\n", {}, "2: no grade, found pid, qid, wanted one of: rel"),
+]
+
+
+def test_a_column_that_lacks_is_named_with_those_that_are_there(tmp_path):
+    for file, content, more, wanted in MISSING:
+        for name, former in FILES.items():
+            put(tmp_path / "t" / name, content if content and name == file else former)
+        told = problems("table", tmp_path / "t", tmp_path / "to", **{**NAMED, **more})
+        assert told[0].startswith(f"{file}:{wanted}"), (file, told)
+
+
+def test_files_of_a_table_are_named(tmp_path):
+    tables = tmp_path / "mmarco"
+    docs = put(tables / "english.tsv", "".join(f"{n}\twind {n}\n" for n in range(6)))
+    asked = put(tables / "japanese.tsv", "1\t風の音\n")
+    labels = put(tables / "qrels.dev.tsv", "1\t0\t4\t1\n")
+    named = {"queries": str(asked), "labels": str(labels), "max_docs": 3}
+    lines, evals = bring("table", docs, tmp_path / "to", **named)
+    assert list(evals.documents) == ["0", "1", "4"] and evals.documents["4"].text == "wind 4"
+    assert evals.queries["1"].query == "風の音" and evals.qrels() == {"1": {"4": 1}}
+    assert write.TRUNCATED in lines
+    card = (tmp_path / "to" / "README.md").read_text()
+    assert "--queries japanese.tsv --labels qrels.dev.tsv" in card and str(tmp_path) not in card
+    for path, more in ((tables / "no", {}), (tables, {"labels": str(tables / "no")})):
+        (problem,) = problems("table", path, tmp_path / "no", **more)
+        assert problem.endswith("no:1: is not there, wanted a file or a folder of tables")
+
+
+def test_a_table_of_documents_alone_has_no_labels(tmp_path):
+    _, evals = bring("table", put(tmp_path / "d.jsonl", '{"id": 1, "text": "a"}'), tmp_path / "to")
+    assert list(evals.documents) == ["1"] and not evals.queries
+    assert (tmp_path / "to" / "labeling_guide.md").exists()

@@ -1,0 +1,108 @@
+"""What a plan says: differences that can be seen, queries that they need, ranks that pay, pairs."""
+
+import re
+
+import numpy as np
+import pytest
+from conftest import write_rows
+from statsmodels.stats.power import TTestPower
+
+from helpers.label import plan
+from helpers.measure import compare, evalset, reading, runs
+
+DOCUMENTS = [f"d{n:02}" for n in range(40)]
+JUDGED = 12  # documents of each query: the first is relevant, and the last for every other query
+
+
+@pytest.fixture
+def planned(tmp_path, monkeypatch):
+    """Return a set of eight queries whose baseline and other run begin at other places."""
+    rows = [{"doc_id": d, "title": d, "text": "words"} for d in DOCUMENTS]
+    write_rows(tmp_path / "corpus.jsonl", *rows)
+    queries = [f"q{n}" for n in range(8)]
+    asked = [{"query_id": q, "query": "words"} for q in queries]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *asked)
+    grades = [
+        {"query_id": q, "doc_id": d, "relevance": int(n == 0 or n == JUDGED - 1 and number % 2)}
+        for number, q in enumerate(queries)
+        for n, d in enumerate(DOCUMENTS[:JUDGED])
+    ]
+    write_rows(tmp_path / "judgments.jsonl", *grades)
+    base = {q: ranked(DOCUMENTS) for q in queries}
+    monkeypatch.setattr(compare, "saved_baseline", lambda _: runs.Run("baseline", base, []))
+    other = {q: ranked(DOCUMENTS[n % 4 :] + DOCUMENTS[: n % 4]) for n, q in enumerate(queries)}
+    runs.write_trec(tmp_path / "systems" / "other.trec", other, "t")
+    return evalset.load(tmp_path)
+
+
+def ranked(documents):
+    return [(doc_id, float(-n)) for n, doc_id in enumerate(documents)]
+
+
+def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys):
+    assert plan.plan_command(planned) == 0
+    shown = capsys.readouterr().out
+    (row,) = plan.differences(planned, planned.qrels(), *two_runs(planned))
+    gain = 1 / np.log2(np.arange(2, 12))  # where only the first is relevant, it is lost at n % 4
+    values = [0 if n % 4 == 0 else -1 for n in range(8)]  # the first ten end before it comes again
+    for n in (1, 3, 5, 7):  # two are relevant: the twelfth rises to rank 12 - n % 4
+        ideal, rank = gain[0] + gain[1], JUDGED - n % 4
+        values[n] = ((gain[rank - 1] if rank <= 10 else 0) - gain[0]) / ideal
+    sd, power = np.std(values, ddof=1), TTestPower()
+    assert row["difference"] == round(np.mean(values), 3)
+    wanted = sd * power.solve_power(nobs=8, alpha=0.05, power=0.8)
+    assert row["detectable"] == pytest.approx(wanted, abs=6e-4)
+    for aim in plan.AIMS:
+        needed = power.solve_power(effect_size=aim / sd, alpha=0.05, power=0.8)
+        assert row[f"queries for {aim:.2f}"] == int(np.ceil(needed))
+    assert shown.startswith(f"{planned.name}, nDCG@10, 8 dev queries\n")
+    listed = [*reading.waiting(planned).values()]
+    assert f"Next: {len(listed)} unjudged pairs" in shown
+    assert listed == [{"query_id": q, "doc_id": "d12"} for q in ("q3", "q7")]  # at rank 10
+
+
+def two_runs(planned):
+    return compare.saved_baseline(planned), plan.other_runs(planned)
+
+
+def test_bands_hold_a_pair_at_its_best_rank(planned):
+    base, others = two_runs(planned)
+    rows = plan.pool_bands(planned.qrels(), [base, *others])
+    by_ranks = {row["ranks"]: row for row in rows}
+    first = by_ranks["1-10"]
+    assert first["pairs"] == 8 * 10 + 2 * (1 + 2 + 3)  # q1 to q3 and q5 to q7 bring more
+    assert (first["judged"], first["relevant"]) == (8 * 10 + 2 * (1 + 2 + 2), 8 + 2)
+    assert first["per 100"] == round(100 * 10 / 90, 1)
+    assert by_ranks["11-20"]["per 100"] == "" and by_ranks["51-100"]["pairs"] == 0
+    words = plan.depth_in_words(rows)
+    assert words.startswith("A pool of 10 pays") and "of its ranks 1 to 10 2 pairs wait" in words
+    few = plan.pool_bands({"q0": {"d00": 1}}, [base])
+    assert plan.depth_in_words(few).startswith("Too few are judged")
+
+
+@pytest.mark.parametrize("judged", [19, 20, 21])
+def test_a_pool_pays_from_five_of_a_hundred_on_where_twenty_are_judged(judged):
+    names = [f"d{n}" for n in range(21, 51)]
+    grades = {"q": {name: int(n == 0) for n, name in enumerate(names[:judged])}}
+    run = runs.Run("", {"q": ranked([*"abcdefghijklmnopqrst", *names])}, [])
+    words = plan.depth_in_words(plan.pool_bands(grades, [run]))
+    told = {19: "Too few are judged", 20: "A pool of 50 pays", 21: "At ranks 21-50 fewer than 5"}
+    assert words.startswith(told[judged])
+
+
+def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
+    (planned.folder / "systems" / "other.trec").unlink()
+    wanted = "wanted a run of another chunker in runs/ or .* systems/"
+    with pytest.raises(evalset.EvalSetError, match=wanted):
+        plan.plan_command(planned)
+
+
+def test_a_cell_is_empty_where_nothing_differs_and_for_one_query(planned, capsys):
+    base, others = two_runs(planned)
+    runs.write_trec(planned.folder / "systems" / "alike.trec", base.rankings, "t")
+    assert plan.plan_command(planned) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"alike +0\.000 *\n.*other +-0\.\d{3} +0\.\d{3} +\d+ +\d+\n", shown)
+    assert "these 8 queries find four times\nin five" in shown
+    (row,) = plan.differences(planned, {"q1": planned.qrels()["q1"]}, base, others)
+    assert [*row.values()][2:] == [""] * 3

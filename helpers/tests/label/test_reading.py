@@ -1,0 +1,114 @@
+"""What waits to be read is listed once, shown blind unless it has an old label, and judged."""
+
+import html
+
+import pytest
+from conftest import write_rows
+from judging import do, live, logged, opened
+from labelled_sets import rows
+
+from helpers.label import markup, merge, panel
+from helpers.measure import evalset, installation, reading
+from helpers.measure.reading import TO_READ
+
+ONE, TWO = ({"query_id": q, "doc_id": d} for q, d in (("q2", "disk-full"), ("q1", "queue-full")))
+OLD = ONE | {"relevance": 1, "evidence": "Delete old logs.", "why": "its document changed"}
+PASSAGE = [11, 29]  # of disk-full: Delete <old> logs.
+
+
+@pytest.fixture
+def unread(folder):
+    """Take two of the four pairs out of the labels."""
+    first, zero, second = rows(folder / "judgments.jsonl")
+    write_rows(folder / "judgments.jsonl", first, second)
+    return folder
+
+
+def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
+    evals, judged = evalset.load(unread), {"query_id": "q1", "doc_id": "disk-full"}
+    assert reading.waiting(evals) == {}
+    assert reading.write_list(evals, [TWO, judged, TWO | {"why": "again"}]) == 1
+    assert rows(unread / TO_READ) == [TWO]
+    assert reading.write_list(evals, [OLD, TWO | {"relevance": 0}]) == 2
+    assert [*reading.waiting(evals).values()] == rows(unread / TO_READ) == [TWO, OLD]
+    assert merge.pairs_to_judge(evals, []) == [("q1", "queue-full"), ("q2", "disk-full")]
+    write_rows(unread / TO_READ, judged, OLD)  # judged after it was listed
+    assert reading.waiting(evals) == {("q2", "disk-full"): OLD}
+    assert reading.write_list(evals, []) == 1 and rows(unread / TO_READ) == [OLD]
+
+
+MARKED = [  # old grade, old quotes, passages of disk-full, which of them are evidence now
+    (1, "old", [[0, 4]], ["disk"]),
+    (2, [["old", "other"], "third"], [[0, 4], [5, 9], [0, 9]], [["disk", "full"], "disk-full"]),
+    (2, ["old", "other"], [[0, 4]], []),  # which of the two?
+    (0, [], [[0, 4]], []),
+    (0, "old", [[0, 4]], []),
+]
+
+
+@pytest.mark.parametrize(("relevance", "evidence", "passages", "marked"), MARKED)
+def test_marked_passages_take_the_places_of_the_old_quotes(
+    folder, relevance, evidence, passages, marked
+):
+    row = ONE | {"relevance": relevance, "evidence": evidence, "passages": passages}
+    assert reading.marked_evidence(evalset.load(folder), row) == marked
+
+
+def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind(unread):
+    row = OLD | {"passages": [PASSAGE]}
+    write_rows(unread / TO_READ, row, TWO | {"why": "for comparison"})
+    shown = opened(unread, [*reading.waiting(evalset.load(unread))], repeats=1)
+    assert shown.key.placeholder.endswith("j k a")
+    assert shown.bar.max == 3  # only the blind one comes twice
+    while shown.turn.doc_id != "queue-full":
+        shown.buttons["Skip"].click()
+    assert "before" not in shown.query.value and "comparison" not in shown.query.value
+    assert "<u>" not in shown.document.value and "Accept" not in live(shown)
+    shown.key.value = "a"
+    assert "Accept does nothing now" in shown.message.value
+    do(shown, 0)
+    page = html.unescape(shown.query.value)
+    assert "before: <q>Delete old logs.</q> (grade 1; its document changed)" in page
+    assert shown.buttons["Accept"].description == "Accept: grade 1 with the marked passage"
+    assert "<u>Delete <old> logs</u>." in html.unescape(shown.document.value)
+    shown.key.value = "a"
+    entry = logged(unread)[-1]
+    assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
+    assert merge.merge(evalset.load(unread)) == 2
+    assert reading.waiting(evalset.load(unread)) == {}
+
+
+PASSAGES = [  # Markdown, a passage of it, what is underlined on the page
+    ("a b c", "b", ["<mark>b</mark>"]),
+    ("one **two** three", "one **two", ["one ", "two"]),
+    ("1. first\n2. second\n", "1. first\n2. second", ["first", "second"]),
+    ("say x, say x", "say x", ["say x"]),
+    ("| k | v |\n|---|---|\n| 1 | 2 |", "| 1 | 2", ["1", "2"]),
+    ("see [it](https://x/y) now", "it](https://x/y)", ["it (https://x/y"]),
+    ("none ...", "...", []),
+]
+
+
+@pytest.mark.parametrize(("text", "passage", "marked"), PASSAGES)
+def test_a_passage_is_underlined_where_the_page_shows_it(text, passage, marked):
+    start = text.rindex(passage)
+    page = html.unescape(markup.markdown_html(text, {"b"}, [(start, start + len(passage))]))
+    assert [piece.partition("</u>")[0] for piece in page.split("<u>")[1:]] == marked
+    plain = html.unescape(markup.markdown_html(text, {"b"}))
+    assert page.replace("<u>", "").replace("</u>", "") == plain
+    if text.startswith("say"):
+        assert page.startswith("<p>say x, <u>say")
+
+
+def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, monkeypatch):
+    queues = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
+    write_rows(unread / TO_READ, ONE, TWO)
+    for live_cell, shown in (("", 0), ("1", 1)):
+        monkeypatch.setenv(installation.LIVE, live_cell)
+        panel.require_labels(evalset.load(unread))
+        assert len(queues) == shown
+        told = "2 queries, each with a relevant document\n2 pairs of to_read.jsonl to judge\n"
+        assert capsys.readouterr().out == told
+    turns = {turn[:2] for turn in queues[0]}
+    assert turns == {("q1", "queue-full"), ("q2", "disk-full")}

@@ -1,0 +1,128 @@
+"""The order is blind and repeatable, repeats come late, and agreement is computed as by hand."""
+
+import pytest
+from conftest import write_rows
+from judging import do, grades, opened
+
+from helpers.label import log, schedule
+from helpers.label.schedule import Turn
+from helpers.measure import evalset
+
+
+@pytest.fixture
+def many(tmp_path):
+    """Return a set with two queries and twelve documents."""
+    documents = [{"doc_id": f"d{n:02}", "title": "Page", "text": f"Fact {n}."} for n in range(12)]
+    write_rows(tmp_path / "corpus.jsonl", *documents)
+    queries = [{"query_id": q, "query": "fact", "relevant_doc_ids": ["d00"]} for q in "ab"]
+    write_rows(tmp_path / "retrieval_queries.jsonl", *queries)
+    return tmp_path
+
+
+def pairs_of(queries, documents):
+    return [(q, str(d)) for q in queries for d in range(documents)]
+
+
+def test_order_is_seeded_and_query_by_query():
+    pairs = pairs_of("ab", 9)
+    turns = schedule.schedule(pairs, seed=1, repeats=0)
+    assert turns == schedule.schedule(pairs[::-1] + pairs, seed=1, repeats=0)
+    assert turns != schedule.schedule(pairs, seed=2, repeats=0)
+    assert sorted(t[:2] for t in turns) == pairs and [t[:2] for t in turns] != pairs
+    assert len({t.query_id for t in turns[:9]}) == len({t.query_id for t in turns[9:]}) == 1
+    firsts = {schedule.schedule(pairs_of("abcdef", 1), seed)[0] for seed in range(9)}
+    assert len(firsts) > 2  # queries are shuffled too
+
+
+def test_repeats_come_later_unannounced_and_are_compared(many):
+    shown, turns = opened(many, seed=2, repeats=0.25), []
+    while shown.turn:
+        assert "again" not in shown.message.value + shown.count.value + shown.document.value
+        turns.append(do(shown, int(shown.turn.repeat)))
+    pairs = [turn[:2] for turn in turns]
+    assert len(turns) == 30 and len(set(pairs)) == 24
+    for i, turn in enumerate(turns):
+        assert not turn.repeat or i - pairs.index(turn[:2]) > 5
+    assert [*grades(many).values()] == [0] * 24
+    assert "n = 6, 0% equal" in shown.document.value
+
+
+def test_repeats_survive_skips_undo_and_a_restart(many):
+    shown = opened(many, repeats=0.5)
+    for turn in range(200):
+        if shown.turn is None:
+            break
+        shown.buttons[("Skip", "0", "0", "Undo", "0")[turn % 5]].click()
+        if turn % 7 == 0:
+            shown = opened(many, repeats=0.5)
+    n, _, _ = schedule.agreement(log.entries(evalset.load(many)), THREE)
+    assert shown.turn is None and n == 12 and len(grades(many)) == 24
+
+
+def test_a_repeat_takes_any_place_five_documents_later_in_its_query_or_stands_at_the_end():
+    """The third of nine documents is repeated after the eighth at the earliest."""
+    places = set()
+    for seed in range(200):
+        turns = schedule.schedule(pairs_of("pq", 9), seed, 1 / 18)
+        (again,) = (n for n, turn in enumerate(turns) if turn.repeat)
+        first = turns.index(turns[again]._replace(repeat=False))
+        assert again - first > schedule.GAP
+        assert (again == 18) or turns[again - 1].query_id == turns[again].query_id
+        assert first % 9 > 3 or first // 9 == (again - 1) // 9  # there is room
+        places |= {again} if first == 2 else set()
+    assert places == {8, 9}
+    turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
+    assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
+
+
+def test_a_repeat_is_due_five_judgments_after_the_first():
+    again, other = Turn("q", "0", True), Turn("q", "9")
+    for others, due in ((4, other), (5, again), (6, again)):
+        judged = [log.Entry("q", str(n), 0) for n in range(others + 1)]
+        assert schedule.next_turn([again, other], judged) == due
+        assert schedule.next_turn([again], judged) == again  # nothing else is left
+    assert schedule.next_turn([again], []) is None  # its first turn was taken back
+
+
+DOCUMENT, AGAIN, QUESTION = Turn("a", "x"), Turn("a", "x", True), Turn("a", "")
+ZERO = log.Entry("a", "x", 0)
+REPEATED, HELPS = ZERO._replace(repeat=True), ZERO._replace(relevance=1)
+DUE = [  # judgments, what is due
+    ([], DOCUMENT),
+    ([ZERO], AGAIN),
+    ([ZERO, REPEATED], QUESTION),
+    ([ZERO, REPEATED._replace(relevance=2)], QUESTION),  # repeats are no labels
+    ([HELPS, REPEATED], Turn("b", "")),
+    ([HELPS, REPEATED, log.Entry("b", "", 0)], None),
+]
+
+
+def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
+    turns = schedule.schedule([("a", ""), ("b", "x"), ("a", "x"), ("c", "")], repeats=1.0)
+    assert turns[-2:] == [Turn("a", ""), Turn("c", "")] and len(turns) == 6
+    for judged, due in DUE:
+        queue = [QUESTION, Turn("b", ""), DOCUMENT, AGAIN]
+        assert schedule.next_turn(queue, judged) == due, judged
+
+
+# Agreement with oneself. Linear weights, four pairs of the first row: observed distance 2 + 1 = 3;
+# expected from the margins (0: 2 of 4, 2: 2 of 4) and (0: 1, 1: 1, 2: 2 of 4):
+# (2*(1+2*2) + 2*(2*1+1)) / 4 = 4.
+
+THREE, FOUR = (0, 1, 2), (0, 1, 2, 3)
+READINGS = [  # first grades, repeats, grades of the set, how many, kappa, what differs
+    ("00221", "0221", THREE, 4, 1 - 3 / 4, [("q", "1", 0, 2), ("q", "3", 2, 1)]),
+    ("301", "201", FOUR, 3, 1 - (1 / 3) / (11 / 9), [("q", "0", 3, 2)]),
+    ("20", "021", THREE, 2, -1, [("q", "0", 2, 0), ("q", "1", 0, 2)]),  # the third was taken back
+    ("222", "222", THREE, 3, None, []),
+    ("", "", THREE, 0, None, []),
+]
+
+
+@pytest.mark.filterwarnings("error")
+def test_agreement_by_hand():
+    for first, second, allowed, n, kappa, differing in READINGS:
+        judged = [log.Entry("q", str(d), int(grade)) for d, grade in enumerate(first)]
+        again = [log.Entry("q", str(d), int(g), repeat=True) for d, g in enumerate(second)]
+        expected = kappa if kappa is None else pytest.approx(kappa)
+        assert schedule.agreement(judged + again[::-1], allowed) == (n, expected, differing), first

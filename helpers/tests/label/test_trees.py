@@ -1,0 +1,269 @@
+"""Trees of Markdown, text and code become documents."""
+
+import json
+import os
+import sys
+
+import pytest
+from importing import bring, problems, put, read, task
+
+from helpers.label import trees, write
+from helpers.measure import evalset
+
+
+def test_markdown(tmp_path):
+    tree = tmp_path / "tree"
+    page = "---\nkind: runbook\nupdated: soon\n---\n\n# Disk full #\n\nDelete logs.\n"
+    put(tree / "node" / "disk full.md", page.replace("\n", "\r\n"))
+    put(tree / "none.markdown", b"\xef\xbb\xbfBody only.\n")
+    put(tree / "broken.md", "---\n[a: b\n---\nBody.\n")
+    put(tree / "empty.md", "---\ntitle: x\n---\n")
+    lines, evals = bring("markdown", tree, tmp_path / "to")
+    assert {d.doc_id: (d.title, d.text, d.kind) for d in evals.documents.values()} == {
+        "node:disk%20full": ("Disk full", "Delete logs.", "runbook"),
+        "none.markdown": ("none", "Body only.", "unspecified"),
+        "broken": ("broken", "---\n[a: b\n---\nBody.", "unspecified"),
+    }
+    first = f"first {tree}"
+    assert lines == [
+        "documents: 3",
+        "queries: 0",
+        "judgments: 0",
+        f"left out: front matters that are not YAML fields, kept as text: 1, {first}/broken.md:2",
+        f"left out: documents without text: 1, {first}/empty.md:1",
+        "left out: front-matter field updated (a date such as 2026-04-08): 1, "
+        f"{first}/node/disk full.md:2",
+    ]
+    assert not evals.queries and evals.next_step() == evalset.NO_QUERIES
+    assert not (tmp_path / "to" / "retrieval_queries.jsonl").exists()
+    guides = (folder / "labeling_guide.md" for folder in (tmp_path / "to", write.NEW))
+    assert len({guide.read_bytes() for guide in guides}) == 1
+
+
+def test_our_own_form_and_its_front_matter_are_read_alike_here_and_in_a_set(folder, tmp_path):
+    put(folder / "corpus" / "queue-full.md", "---\ntitle: 2026-04-08\n--- \t\nAdd a consumer.\n")
+    _, evals = bring("markdown", folder / "corpus", tmp_path / "to")
+    assert evals.documents == evalset.load(folder).documents
+    assert evals.documents["queue-full"].title == "2026-04-08"
+
+
+def left(log, folder):
+    return {
+        reason: (n, first.removeprefix(f"{folder}/")) for reason, (n, first) in log.left.items()
+    }
+
+
+def test_a_tree_is_walked_in_order_and_what_is_left_out_is_counted(tmp_path):
+    names = "b/2.txt b/1.TXT a.txt c/.x/h.txt c/dist/d.txt c/venv/v.txt p.png q.png c:d/e.x.txt"
+    for name in names.split():
+        put(tmp_path / name, name)
+    put(tmp_path / "c" / "own" / "pyvenv.cfg", "")
+    put(tmp_path / "zbin.txt", b"x\0")
+    put(tmp_path / "latin.txt", b"caf\xe9\n")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "a.txt")
+    if sys.platform == "linux":  # elsewhere all names of files are text
+        put(tmp_path / os.fsdecode(b"zcaf\xe9.txt"), "two")
+    log = task("text", tmp_path)
+    found = [(doc_id, text) for _, doc_id, text in trees.tree(log, [".txt"])]
+    ids = ["a", "b:1", "b:2", "c:dist:d", "c%3Ad:e.x"]
+    texts = ["a.txt", "b/1.TXT", "b/2.txt", "c/dist/d.txt", "c:d/e.x.txt"]
+    assert found == [*zip(ids, texts, strict=True)]
+    latin = "latin.txt:1: byte 0xe9 is not UTF-8, save the file as UTF-8"
+    assert left(log, tmp_path) == {
+        "hidden, vendored or built folders": (3, "c/.x"),
+        "files of another type": (2, "p.png"),
+        "links": (1, "link.txt"),
+        "files that are not UTF-8": (2 + (sys.platform == "linux"), latin),
+    }
+    assert "\n".join(log.lines()).encode()
+
+
+def page(tmp_path, content, name="p.md", **more):
+    """Return the row of a page, and what was left out of it."""
+    path = put(tmp_path / "pages" / name, content)
+    source, log = read("markdown", path.parent, **more)
+    ((place, row),) = source.documents
+    path.unlink()
+    assert place == f"{path}:1"
+    return row, left(log, path.parent)
+
+
+HEADINGS = [  # page, title, text
+    ("# One #\n\nBody.\n", "One", "Body."),
+    ("# C#\n\nBody.\n", "C#", "Body."),
+    ("# A # B\n\nBody.\n", "A # B", "Body."),
+    ("###### Six ##  \nBody.\n", "Six", "Body."),
+    ("####### Seven\nBody.\n", "p", "####### Seven\nBody."),
+    ("#no\n# \nText\n", "p", "#no\n# \nText"),
+    ("Under\n===  \nBody.\n", "Under", "Body."),
+    ("Before.\n\n# Later\nBody.\n", "Later", "Before.\n\n# Later\nBody."),
+    ("# Alone\n", "Alone", "# Alone"),
+    ("\n\n# Far\n\n\nBody.\n\n", "Far", "Body."),
+    ("~~~\n# code\n~~~\n# Real\nx", "Real", "~~~\n# code\n~~~\n# Real\nx"),
+    ("```\n# open end\n# two", "p", "```\n# open end\n# two"),
+    ("```\n===\n```\nText.", "p", "```\n===\n```\nText."),
+]
+
+
+def test_the_first_heading_is_the_title(tmp_path):
+    for text, title, body in HEADINGS:
+        row, out = page(tmp_path, text)
+        assert row == {"doc_id": "p", "title": title, "text": body} and not out, text
+
+
+FIELDS = "title: T\nservice: s\nupdated: soon\nzeta: 1\nalpha: 2\nkind: ''\n"
+UNKNOWN = "front-matter field {} (no such field)"
+UNFIT = {
+    UNKNOWN.format("alpha"),
+    "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())",
+    "front-matter field updated (a date such as 2026-04-08)",
+    UNKNOWN.format("zeta"),
+}
+FAQ = "question: Why?\nhint: Look.\n"
+ASKED = [  # fields, --title, --text, title, text, what is left out
+    (FIELDS, None, None, "T", "# H\n\nSo.", UNFIT),
+    (FAQ, "question", None, "Why?", "# H\n\nSo.", {UNKNOWN.format("hint")}),
+    (FAQ, "hint,question", "hint,body", "Look.", "Look.\n\n# H\n\nSo.", set()),
+    (FAQ, None, "question", "H", "Why?", {UNKNOWN.format("hint")}),
+]
+
+
+def test_fields_of_the_front_matter_are_kept_become_title_and_text_or_are_told(tmp_path):
+    for fields, title, text, *wanted in ASKED:
+        content = f"---\n{fields}---\n# H\n\nSo.\n"
+        row, out = page(tmp_path, content, "a.mdx", title=title, text=text)
+        assert [row["title"], row["text"], {*out}] == wanted and [*out] == sorted(out), fields
+        assert row.get("service") == ("s" if fields == FIELDS else None)
+        assert {*out.values()} <= {(1, "a.mdx:2")} and row["doc_id"] == "a.mdx"
+    put(tmp_path / "pages" / "a.md", f"---\n{FAQ}---\nText.")
+    (told,) = problems("markdown", tmp_path / "pages", tmp_path / "no", title="quest")
+    assert told.startswith("a.md:1: no --title quest in any document, found body, hint, question,")
+
+
+TEXTS = [  # file, title, text
+    ("A short first line\n\nThe rest.\n", "A short first line", "The rest."),
+    (" Title \n\n one\n two\n\n", "Title", " one\n two"),
+    ("x" * 100 + "\nrest", "x" * 100, "rest"),
+    ("x" * 101 + "\nrest", "p", "x" * 101 + "\nrest"),
+    ("alone\n \n", "p", "alone\n "),
+]
+
+
+def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
+    for text, title, body in TEXTS:
+        path = put(tmp_path / "t" / "p.txt", text)
+        found = list(read("text", path.parent)[0].documents)
+        assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})], text
+
+
+def code(tmp_path, name, text):
+    """Return {id: (line, title, text)} of a source file, and the log."""
+    path = put(tmp_path / "code" / name, text)
+    source, log = read("code", path.parent)
+    found = {row["doc_id"]: (place, row["title"], row["text"]) for place, row in source.documents}
+    path.unlink()
+    return {d: (int(row[0].removeprefix(f"{path}:")), *row[1:]) for d, row in found.items()}, log
+
+
+UNITS = '''import os
+if os.name:
+    def one(): pass
+try:
+    X = 1
+    async def two():
+        """Second.
+        More."""
+except OSError:
+    class Three(os.PathLike):
+        @property
+        def name(self):
+            return 3
+
+        @name.setter
+        def name(self, value): pass
+
+        class Inner:
+            def deep(self): pass
+with open("x"):
+    def one(): return 2
+for n in range(3):
+    def hidden(): pass
+'''
+
+
+def test_python_by_function_method_and_class(tmp_path):
+    found, log = code(tmp_path, "m.py", UNITS)
+    rest = 'import os\nif os.name:\ntry:\n    X = 1\nexcept OSError:\nwith open("x"):\n'
+    assert found == {
+        "m.py": (1, "m", f"{rest}for n in range(3):\n    def hidden(): pass"),
+        "m.py:one": (3, "one", "def one(): pass"),
+        "m.py:two": (6, "Second.", 'async def two():\n    """Second.\n    More."""'),
+        "m.py:Three": (10, "Three", "class Three(os.PathLike):"),
+        "m.py:Three.name": (11, "Three.name", "@property\ndef name(self):\n    return 3"),
+        "m.py:Three.name~2": (15, "Three.name", "@name.setter\ndef name(self, value): pass"),
+        "m.py:Three.Inner": (18, "Three.Inner", "class Inner:"),
+        "m.py:Three.Inner.deep": (19, "Three.Inner.deep", "def deep(self): pass"),
+        "m.py:one~2": (21, "one", "def one(): return 2"),
+    }
+    assert not log.left and not log.changed
+
+
+DEEP = "-" * 100_000 + "1"
+SMALL = [  # file, content, documents, what is left out or changed
+    (
+        "m.pyi",
+        "import os\nfrom a import b\nclass A: pass\nasync def f(): pass\n",
+        {"m.pyi:A": (3, "A", "class A: pass"), "m.pyi:f": (4, "f", "async def f(): pass")},
+        "module bodies of imports alone",
+    ),
+    ("e.py", "", {}, "module bodies of imports alone"),
+    ("d.py", '"""What.\n\nMore."""\n', {"d.py": (1, "What.", '"""What.\n\nMore."""')}, ""),
+    ("old.py", "print 'x'\n", {"old.py": (1, "old.py", "print 'x'")}, "Python files that do not"),
+    ("deep.py", DEEP, {"deep.py": (1, "deep.py", DEEP)}, "Python files that do not"),
+    ("x.GO", "\npackage x\n\n", {"x.GO": (1, "x.GO", "package x")}, ""),
+]
+
+
+def test_source_files_of_all_kinds(tmp_path):
+    for name, text, documents, reason in SMALL:
+        found, log = code(tmp_path, name, text)
+        assert found == documents, name
+        assert len(log.lines()) == bool(reason) and reason in "".join(log.lines()), name
+    put(tmp_path / "all" / "target" / "y.go", "x")
+    put(tmp_path / "all" / "b" / "x.go", "x")
+    source, log = read("code", tmp_path / "all")
+    assert [(row["doc_id"], row["title"]) for _, row in source.documents] == [("b:x.go", "b/x.go")]
+    assert left(log, tmp_path / "all") == {"hidden, vendored or built folders": (1, "target")}
+
+
+RELEVANT = [  # relevant_docs, the labels or the problem
+    (["a b.txt"], {"a%20b": 1}),
+    (["./sub/c.rst", "a b", "gone.txt"], {"sub:c.rst": 1, "a%20b": 1}),
+    ([7], {"7": 1}),
+    ("a b.txt", 'relevant_docs is "a b.txt", wanted a list of pages'),
+    (None, "relevant_docs is null, wanted a list of pages"),
+]
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize(("relevant", "wanted"), RELEVANT)
+def test_queries_stand_in_a_file_with_the_pages_or_beside_them(relevant, wanted, beside, tmp_path):
+    for name in ("a b.txt", "sub/c.rst", "7.txt"):
+        put(tmp_path / "t" / name, name)
+    rows = [{"id": 1, "query": "who?", "relevant_docs": relevant},
+            {"id": "q2", "query": "where?", "relevant_docs": ["a b.txt"]},
+            {"id": "q3", "query": "why?", "relevant_docs": []}]  # fmt: skip
+    path = put(tmp_path / ("" if beside else "t") / "eval_queries.json", json.dumps(rows, indent=1))
+    if isinstance(wanted, str):
+        (problem,) = problems("text", tmp_path / "t", tmp_path / "to")
+        assert problem == f"{path}, row 1: {wanted}".replace(f"{tmp_path}/t/", "")
+        return
+    lines, evals = bring("text", tmp_path / "t", tmp_path / "to")
+    assert evals.qrels() == {"1": wanted, "q2": {"a%20b": 1}} and evals.imported == "text"
+    assert evals.queries["1"].query == "who?" and len(evals.documents) == 3
+    assert not any("files of another type" in line for line in lines)
+    put(tmp_path / "t" / "d.md", "A page")
+    path.write_text('[{"id": "m", "query": "what?", "relevant_docs": ["d.md"]}]')
+    assert bring("markdown", tmp_path / "t", tmp_path / "md")[1].qrels() == {"m": {"d": 1}}
+    path.write_text("[]")
+    assert not bring("markdown", tmp_path / "t", tmp_path / "none")[1].all_queries

@@ -1,0 +1,219 @@
+"""The checks on what a reader yields, the folder that is written, and the commands."""
+
+import json
+import sys
+
+import pytest
+from importing import beir_folder, bring, options, problems, put, refused, task
+
+from helpers import __main__
+from helpers.label import manifest, readers, write
+from helpers.measure import evalset
+
+
+@pytest.fixture
+def beir(tmp_path):
+    return beir_folder(tmp_path / "small")
+
+
+GRADES = [  # labels, grades, those that the set allows
+    ("1\td1\t1.0\n1\td2\t-1\n", {"d1": 1, "d2": 0}, 3),
+    ("1\td1\t4\n1\td2\t3\n", {"d1": 4, "d2": 3}, 5),
+]
+
+
+@pytest.mark.parametrize(("labels", "grades", "allowed"), GRADES)
+def test_grades(beir, tmp_path, labels, grades, allowed):
+    put(beir / "qrels" / "test.tsv", labels)
+    lines, evals = bring("beir", beir, tmp_path / "to", split="test")
+    assert evals.qrels() == {"1": grades} and evals.grades == tuple(range(allowed))
+    assert ("highest_grade: 4, in settings.json" in lines) == (allowed == 5)
+    settings = json.loads((tmp_path / "to" / "settings.json").read_text())
+    assert settings == ({"highest_grade": 4} if allowed == 5 else {}) | {"imported": "beir"}
+    found = json.loads(manifest.write_manifest(evals, {}).read_text())
+    assert found["counts"]["judgments"].get("4") == (1 if allowed == 5 else None)
+
+
+NOTHING_FITS = [  # file, its content, words of the problem
+    ("qrels/test.tsv", "91\td1\t1\n92\td1\t1\n", "query ids in the qrels: 2, of them in the quer")
+    + ("ies: 0; found 91 in the qrels and 1 there", "splits found: dev, test"),
+    ("qrels/test.tsv", "1\tx1\t1", "small: document ids in the qrels: 1, of them in the corpus: 0"),
+    ("qrels/test.tsv", "1\td1\t0\n", "no query has a relevant document in the corpus: query ids")
+    + ("judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: ",),
+    ("corpus.jsonl", "", "small: found no documents, wanted some with a text"),
+    ("queries.jsonl", "", "no query has a relevant document in the corpus: query ids in the qrels"),
+]
+
+
+def test_a_source_of_which_nothing_fits_is_told(beir, tmp_path):
+    for file, content, *wanted in NOTHING_FITS:
+        former = (beir / file).read_bytes()
+        put(beir / file, content)
+        (told,) = problems("beir", beir, tmp_path / "to", split="test")
+        assert all(words in told for words in wanted), told
+        put(beir / file, former)
+
+
+def test_what_has_no_use_is_left_out_and_counted(beir, tmp_path):
+    for file, more in (
+        ("corpus.jsonl", '{"_id": "d5", "title": "", "text": " "}\n'),
+        ("queries.jsonl", '{"_id": "4", "text": ""}\n{"_id": "5", "text": "only a zero"}\n'),
+        ("qrels/test.tsv", "1\td1\t2\n1\td5\t1\n1\tgone\t1\n1\tgone0\t0\n4\td1\t1\n5\td1\t0\n"),
+    ):
+        with (beir / file).open("a") as opened:
+            opened.write(more)
+    lines, evals = bring("beir", beir, tmp_path / "to")
+    assert evals.qrels()["1"] == {"d1": 2, "d2": 0, "a%2Fb%20%234": 1} and len(evals.queries) == 2
+    left = [line.replace(f"{beir}/", "") for line in lines if line.startswith("left out: ")]
+    assert left == [
+        "left out: queries without text: 1, first queries.jsonl:4",
+        "left out: pairs judged twice with one grade: 1, first qrels/test.tsv:5",
+        "left out: documents without text: 1, first corpus.jsonl:5",
+        "left out: relevant labels of documents that are not there: 2, first qrels/test.tsv:6",
+        "left out: grade-0 labels of documents that are not there: 1, first qrels/test.tsv:8",
+        "left out: judged queries without a text: 1, first qrels/test.tsv:9",
+        "left out: judged queries without a relevant document: 1, first qrels/test.tsv:10",
+        "left out: queries without judgments: 1, first query 3",
+    ]
+    assert "document ids in the qrels: 7, of them in the corpus: 5" in lines
+
+
+WRONG = [  # kind, options, words of each problem
+    ("pdf", {}, "found pdf:p, wanted KIND:PATH with a kind of: markdown, text, code, hotpotqa"),
+    ("trec", {"queries": "x"}, "--queries is not for trec"),
+    ("beir", {"labels": "x"}, "--labels is not for beir"),
+    ("text", {"split": "dev", "max_docs": -1, "language": "japanese"}, "--split is not for text")
+    + ("--max-docs is -1, wanted a number from 1", "--language is japanese, wanted a code"),
+    ("text", {"max_docs": 0, "language": "x"}, "--max-docs is 0", "--language is x"),
+    ("code", {"title": "a", "text": "b"}, "--title is not for code", "--text is not for code"),
+    ("markdown", {"columns": "a=b"}, "--columns is not for markdown"),
+    ("beir", {"title": "a", "text": "a", "columns": "a=b", "split": "x"}),
+    ("table", {"max_docs": 1, "queries": "a", "labels": "b", "language": "ja"}),
+    ("ir_datasets", {"queries": "a", "split": "b", "halve": True}),
+]
+
+
+def test_options_that_do_not_fit_are_told():
+    for kind, more, *wanted in WRONG:
+        found = write.wrong_options(options(kind, "p", **more))
+        assert len(found) == len(wanted), (kind, found)
+        assert all(words in line for words, line in zip(wanted, found, strict=True)), found
+
+
+JUDGED = {"r": 1, "z": 0, "y": 0}
+LIMITS = [  # most, the documents that stay, how many are read, whether some are left out
+    (None, "abzyrc", 6, False),
+    (6, "abzyrc", 6, False),
+    (5, "azyrb", 5, True),
+    (4, "azyr", 5, True),
+    (3, "zyr", 5, True),
+    (2, "zr", 5, True),
+    (1, "r", 5, True),
+]
+
+
+def test_a_limit_keeps_relevant_ones_then_zeros_then_the_first(tmp_path):
+    rows = [({"doc_id": name, "title": "", "text": "text"}) for name in "abzyrc"]
+    labels = {
+        name: readers.Label("f:1", "test", "q", name, grade) for name, grade in JUDGED.items()
+    }
+    for most, stay, read, cut in LIMITS:
+        source = readers.Source([(f"f:{n}", row) for n, row in enumerate(rows)])
+        found = write.write_corpus(tmp_path, source, {"q": labels}, task(max_docs=most))
+        assert (found[0], len(found[1]), found[2]) == ({*stay}, read, cut), most
+        lines = (tmp_path / "corpus.jsonl").read_text().splitlines()
+        assert [json.loads(line)["doc_id"] for line in lines] == [d for d in "abzyrc" if d in stay]
+
+
+def test_a_limited_import_says_so_and_stops_reading(beir, tmp_path):
+    with (beir / "corpus.jsonl").open("a") as file:
+        file.write("broken, but beyond what is needed\n" * 3)
+    put(beir / "qrels" / "test.tsv", "1\td1\t1\n")
+    lines, evals = bring("beir", beir, tmp_path / "to", split="test", max_docs=2)
+    assert list(evals.documents) == ["d1", "d2"] and write.TRUNCATED in lines
+    assert write.TRUNCATED in (tmp_path / "to" / "README.md").read_text()
+
+
+def test_the_card_names_the_source_without_paths_of_this_machine(tmp_path, monkeypatch):
+    folder = tmp_path / "faq"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    more = {"split": "dev", "max_docs": 3, "title": "t", "text": "a,b", "halve": True}
+    words = " --split dev --max-docs 3 --title t --text a,b --queries q --language ja --halve"
+    more |= {"queries": str(folder / "q"), "language": "ja"}
+    far, place = options("ir_datasets", "a/test", queries="b/c"), f"{folder}/a.md"
+    for given, name, said, ids, first in (
+        (options("markdown", folder), "faq", "", write.PATHS, "faq/a.md"),
+        (options("table", folder, **more), "faq", words, write.IDS, "faq/a.md"),
+        (options("beir", "."), "faq", "", write.IDS, place),
+        (far, "a/test", " --queries b/c", write.IDS, place),
+    ):
+        card = write.data_card(given, ["documents: 2", f"left out: links: 1, first {place}"])
+        assert card.startswith(f"# {name} ({given.kind})\n\nImported with ")
+        assert f"`--from {given.kind}:{name}{said}`" in card and f"\n\n{ids}\n\n" in card
+        assert card.endswith(f"\n\n- documents: 2\n- left out: links: 1, first {first}\n")
+
+
+def test_a_folder_that_is_not_empty_is_refused_and_kept(beir, tmp_path):
+    to = tmp_path / "a" / "b" / "to"
+    mine, file = put(to / "mine.txt", "mine"), put(tmp_path / "file", "mine")
+    for folder in (to, file):
+        (problem,) = problems("beir", beir, folder)
+        assert problem.endswith("is not empty, wanted a new or an empty folder")
+    assert mine.read_text() == "mine"
+    mine.unlink()
+    bring("beir", beir, to)
+    assert [path.name for path in to.parent.iterdir()] == ["to"]
+
+
+def test_a_folder_that_is_filled_is_loaded_before_it_gets_its_name(tmp_path, monkeypatch):
+    to = tmp_path / "a" / "to"
+    with pytest.raises(evalset.EvalSetError, match="broken JSON"), write.new_set(to) as folder:
+        put(folder / "corpus.jsonl", "{\n")
+        assert not to.exists()
+    assert not list(tmp_path.iterdir())  # nor a folder above it
+    monkeypatch.chdir(tmp_path)  # which can be filled, too
+    with write.new_set(tmp_path.relative_to(tmp_path)) as folder:
+        put(folder / "corpus.jsonl", '{"doc_id": "a", "title": "", "text": "b"}')
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+
+
+def command(monkeypatch, *words):
+    monkeypatch.setattr(sys, "argv", ["helpers", *map(str, words)])
+    return __main__.main()
+
+
+def test_import_needs_no_set_and_says_what_comes_next(beir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("EVALS", str(tmp_path / "nowhere"))
+    to, own = tmp_path / "to", tmp_path / "own"
+    words = ["import", "--from", f"beir:{beir}", "--to", to]
+    assert command(monkeypatch, *words) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-1] == f"{to} is an evaluation set; next: make report EVALS={to}"
+    found = (to / "README.md").read_text().partition("## What was found\n\n")[2].splitlines()
+    assert [f"- {line}".replace(str(beir), "small") for line in printed[:-1]] == found
+    assert command(monkeypatch, *words) == 1
+    assert "\n1 problem\n" in capsys.readouterr().err
+    put(tmp_path / "tree" / "a.md", "Text.\n")
+    assert command(monkeypatch, "import", "--from", f"markdown:{tmp_path}/tree", "--to", own) == 0
+    following = evalset.load(own).next_step()
+    assert following and capsys.readouterr().out.endswith(f"evaluation set; next: {following}\n")
+    assert not (own / "settings.json").exists()
+    for source in ("beir", "beir:"):
+        assert command(monkeypatch, "import", "--from", source, "--to", to) == 1
+        assert "found beir:, wanted KIND:PATH with a kind of: mark" in capsys.readouterr().err
+
+
+def test_a_new_set_loads_and_names_the_next_steps(tmp_path):
+    to = tmp_path / "mine"
+    told = write.new_command(to)
+    plain = sorted(path.relative_to(write.NEW) for path in write.NEW.rglob("*") if path.is_file())
+    names = ", ".join(path.as_posix() for path in plain)
+    assert told == f"{to} holds {names}\nnext steps: {to / 'README.md'}"
+    evals = evalset.load(to)
+    assert (len(evals.documents), len(evals.queries), len(plain)) == (2, 3, 6)
+    assert all(j.evidence for j in evals.judgments if j.relevance)
+    assert {q.split for q in evals.queries.values()} == {"dev", "test"}
+    assert "session A" in (to / "README.md").read_text()
+    assert all((to / name).read_bytes() == (write.NEW / name).read_bytes() for name in plain)
+    assert "is not empty" in refused(write.new_command, to)[0]

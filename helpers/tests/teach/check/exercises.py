@@ -1,0 +1,78 @@
+"""What the tests of the checks share."""
+
+import ast
+import contextlib
+import functools
+import inspect
+import io
+from unittest import mock
+
+import pytest
+
+from helpers.measure import evalset
+from helpers.teach import check
+from helpers.teach import exercises as learn
+from helpers.teach.check import statistics, verdict
+
+WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
+LOADED = functools.cache(evalset.load)
+
+
+def checks() -> list[str]:
+    """Return the names of the checks of a learner's function against cases."""
+    found = [name for name, f in vars(check).items() if hasattr(f, "__wrapped__")]
+    return [name for name in found if name not in WITHOUT_TABLE]
+
+
+def learnt(source: str) -> dict:
+    """Return what a notebook's cells define."""
+    space = {"__name__": "__main__"}
+    exec(compile(source, "<cell>", "exec"), space)
+    return space
+
+
+def space_of(notebook, last):
+    """Return the names that definitions, constants and setup cells leave behind up to a cell."""
+    space = {"__name__": "__main__", "evals": LOADED(evalset.DEFAULT)}
+    for n, cell in enumerate(filter(learn.is_code, notebook.cells[: last + 1])):
+        setup = n == 0 or "setup" in cell.metadata.get("tags", [])
+        with contextlib.suppress(SyntaxError):  # a magic
+            for node in ast.parse(cell.source).body:
+                if setup or is_definition(node):
+                    with (
+                        contextlib.suppress(Exception),
+                        contextlib.redirect_stdout(io.StringIO()),
+                        mock.patch.object(evalset, "load", LOADED),
+                    ):
+                        exec(compile(ast.Module([node], []), cell.id, "exec"), space)
+    return space
+
+
+def is_definition(node):
+    """Return whether a statement imports, defines, or assigns what calls nothing."""
+    if isinstance(node, ast.Assign):
+        return not any(isinstance(part, ast.Call) for part in ast.walk(node.value))
+    return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+
+
+def refused(name: str, function) -> str:
+    """Return what a check says about a function that must not pass."""
+    with pytest.raises(check.Wrong) as caught:
+        getattr(check, name)(function)
+    assert not isinstance(caught.value, check.NotStarted)
+    return str(caught.value)
+
+
+def holm_of(ps: list[float]) -> list[float]:
+    """Return the right values: statsmodels takes long where pytest has filled the memory."""
+    return statistics._steps(ps, lambda rank, n: n - rank)
+
+
+def known_mistakes(name: str, monkeypatch) -> list[tuple]:
+    """Return the (sentence, wrong function) pairs of a check."""
+    kept = [*statistics.WRONG_BOOTSTRAP] if name == "bootstrap" else []
+    with monkeypatch.context() as patch:
+        patch.setattr(verdict, "run_check", lambda *args, **options: kept.extend(args[4]))
+        if name != "bootstrap":
+            inspect.unwrap(getattr(check, name))(len)
+    return [(sentence, wrong) for sentence, *known in kept for wrong in known]

@@ -1,0 +1,54 @@
+"""What every exercise is held to: its solution passes, each known mistake fails with its sentence.
+
+Right answers in other forms, and wrong ones that nobody had in mind, stand in proof/fresh.py.
+"""
+
+import re
+
+import pytest
+
+from helpers.teach import check
+from helpers.teach import exercises as learn
+from helpers.teach.check import passages, verdict
+from helpers.teach.check.passed import place_of_exercise
+from helpers.tests.teach.check.exercises import checks, known_mistakes, learnt, refused, space_of
+
+
+def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
+    cells = [c for nb in learn.read_lessons().values() for c in nb.cells if learn.is_check(c)]
+    called = [name for cell in cells for name in learn.checks_called(cell)]
+    assert sorted(called) == sorted([*checks(), "causes", "quiz A", "quiz B", "quiz C"])
+
+
+@pytest.mark.parametrize("lesson", [name for name in learn.read_lessons() if "/" in name])
+def test_the_solution_of_every_exercise_of_a_further_notebook_passes(lesson):
+    """Those of the sessions run with the sessions."""
+    notebook = learn.read_lessons()[lesson]
+    cells = filter(learn.is_check, notebook.cells)
+    called = {name for cell in cells for name in learn.checks_called(cell)} & {*checks()}
+    space = space_of(notebook, len(notebook.cells)) if called else {}
+    for name in called:
+        getattr(check, name)(space[name])
+
+
+@pytest.mark.parametrize("name", checks())
+def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
+    monkeypatch.setattr(verdict, "STEPS", 20_000)  # the number itself is not the point
+    known = known_mistakes(name, monkeypatch)
+    assert len({sentence for sentence, _ in known}) >= 4
+    for sentence, wrong in known:
+        said = refused(name, wrong)
+        assert sentence[1:] in said, f"{sentence}\n{said}"
+
+
+def test_random_passages_have_documents_with_one_quote_and_with_two():
+    drawn = verdict.drawn(passages._draw_recall)
+    assert {len(own) for case in drawn for own in case.args[0].values()} == {1, 2}
+
+
+@pytest.mark.parametrize("name", checks())
+def test_a_stub_of_any_exercise_is_not_started(name):
+    stub = learnt(f"def {name}(*args):\n    raise NotImplementedError\n")[name]
+    named = re.escape(place_of_exercise(name).called)
+    with pytest.raises(check.NotStarted, match=f"^{named} is not started yet"):
+        getattr(check, name)(stub)

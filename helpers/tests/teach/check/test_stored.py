@@ -1,0 +1,62 @@
+"""LangChain's stored answers are whole, belong to this corpus and tell a wrong splitter."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.measure import evalset, runs
+from helpers.teach.check import chunking, recursive, stored
+
+sys.path.append(str(Path(__file__).parents[1]))
+import remake_pieces  # noqa: E402
+
+LENGTH = {unit: length for length, unit in recursive.UNITS.items()}
+
+
+def pieces(cut, **wrong):
+    found = recursive._cut(cut.text, cut.size, LENGTH[cut.unit], **wrong)
+    return [piece.strip() for piece in found if piece.strip()]
+
+
+def test_a_cut_is_kept_as_the_lengths_of_its_pieces():
+    body, wanted = "\n one two\n\n\t three\u00a0\r\nfour ", ["one two", "three", "four"]
+    assert remake_pieces.lengths(body, wanted) == [7, 5, 4]
+    assert stored.pieces_of(body, [7, 5, 4]) == wanted and stored.pieces_of(body, []) == []
+    for lost in (["one two", "four"], ["one", "two", "three"], ["one two ", "three", "four"]):
+        with pytest.raises(ValueError, match="more than white space is lost"):
+            remake_pieces.lengths(body, lost)
+
+
+def test_answers_are_to_the_questions_that_the_script_asks():
+    answers = stored.answers()
+    assert answers["package"] == f"{remake_pieces.PACKAGE} {remake_pieces.VERSION}"
+    assert [tuple(row[:3]) for row in answers["made"]] == remake_pieces.made()
+    assert [tuple(row[:3]) for row in answers["windows"]] == remake_pieces.windows()
+    assert answers["date"] >= "2026-11-22"
+
+
+def test_every_document_was_asked_about():
+    size = runs.BASELINE["chunk_tokens"]
+    assert (size, size // 8) == remake_pieces.SIZES  # as session B cuts
+    for doc in evalset.load(evalset.DEFAULT).documents.values():
+        for size in remake_pieces.SIZES:
+            found = stored.cut_of(doc.retrieval_text, size)
+            assert found, f"{doc.doc_id}: run python helpers/tests/remake_pieces.py"
+            assert "".join("".join(found).split()) == "".join(doc.retrieval_text.split())
+    assert stored.cut_of("Nobody asked about this.", size) is None
+    assert stored.cut_of(doc.retrieval_text, size + 1) is None
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"equal": True}, {"join": False}, {"levels": recursive.LEVELS[1:]}]
+)
+def test_answers_tell_a_wrong_splitter(wrong):
+    told = [cut for cut in stored.cuts() if pieces(cut, **wrong) != cut.pieces]
+    assert len(told) >= 20
+    assert all(pieces(cut) == cut.pieces for cut in stored.cuts())
+
+
+def test_windows_of_the_check_are_those_of_the_token_splitter():
+    for *asked, spans in stored.answers()["windows"]:
+        assert chunking._reference_windows(*asked) == [tuple(span) for span in spans], asked

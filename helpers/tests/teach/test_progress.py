@@ -1,0 +1,244 @@
+"""The report on a learner's copies: what checks wrote down beside what the copies hold."""
+
+import copy
+import json
+import os
+import time
+
+import pytest
+from nbformat import v4
+
+from helpers.measure import evalset
+from helpers.teach import LearnError, copies, progress, record
+from helpers.tests.teach.small_session import (
+    NAME,
+    code,
+    copied,
+    make,
+    markdown,
+    session,
+    solution,
+    solve,
+    write,
+)
+
+ONE, TWO = solution("longest"), solution("longest", body="return words[0]")
+
+
+@pytest.fixture
+def small(house, monkeypatch):
+    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
+    monkeypatch.setenv("PYTHONPATH", str(copies.LEARN.parent))  # kernels find the helpers
+    make(house)
+    return house
+
+
+def report(house, evals="learn/evals", **options):
+    folders = {"notebooks": house / "notebooks", "learn": house / "learn"}
+    return progress.progress_report(house / evals, **folders, **options)
+
+
+def status(house, name="longest", **options):
+    """Return what the report says of an exercise, and after the status its words."""
+    line = next(s for s in report(house, **options).split("\n") if f" {name} " in s and " min" in s)
+    return line.partition(" min")[2].strip()
+
+
+def put(house, *entries):
+    """Write entries of (check, source of the cell, result, words) into the record."""
+    rows = [
+        {"check": name, "cell": record.cell_hash(source), "result": result, "words": "".join(words)}
+        for name, source, result, *words in entries
+    ]
+    (house / "learn" / record.RECORD).write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+RUN_IT, OTHER_CODE = "not checked  run its check", f"changed      {progress.OTHER_CODE}"
+RESULTS = [  # (code of the file or None for the stub, (code, result, words) of checks, status)
+    (None, [], "not started"),
+    (None, [(None, "not started", "fill in")], "not started"),
+    (ONE, [], RUN_IT),
+    (ONE, [(ONE, "passed")], "done"),
+    (ONE + "\n\n", [(ONE, "passed")], "done"),
+    (TWO, [(TWO, "wrong", "It is the first.")], "wrong        It is the first."),
+    (TWO, [(TWO, "wrong", "x " * 90)], "wrong        " + "x " * 49 + "…"),
+    (ONE, [(ONE, "not started", "it calls other")], "not started  it calls other"),
+    (ONE, [(TWO, "wrong", "no"), (ONE, "passed")], "done"),
+    (ONE, [(ONE, "passed"), (ONE, "wrong", "no more")], "wrong        no more"),
+    (TWO, [(ONE, "passed")], OTHER_CODE),  # edited since
+    (TWO, [(TWO, "wrong", "no"), (ONE, "passed")], OTHER_CODE),  # not saved yet
+    (None, [(None, "not started", ""), (ONE, "passed")], OTHER_CODE),  # nor here
+    (ONE, [(ONE, "passed"), (TWO, "wrong", "no")], "done"),  # edited and undone
+    (ONE, ["taken", (ONE, "passed")], "done         with the solution"),
+    (TWO, ["taken", (TWO, "wrong", "no")], "wrong        no"),
+    (None, ["taken"], "not started"),
+]
+
+
+def test_the_newest_result_of_the_saved_code_counts(small):
+    stub = next(cell.source for cell in copied(small).cells if cell.id == "longest-code")
+    for source, results, wanted in RESULTS:
+        solve(small, longest_code=source or stub)
+        marks = [(f"{record.TAKEN}longest", "", "taken")] * results.count("taken")
+        runs = [("longest", run[0] or stub, *run[1:]) for run in results if run != "taken"]
+        put(small, *marks, *runs)
+        assert status(small) == wanted, results
+        assert status(small, "shout") == "not started"
+    solve(small, longest_code=stub)
+    write(small, [*copied(small).cells, code("mine", ONE)], folder="learn")
+    put(small, ("longest", ONE, "passed"))
+    assert status(small) == "done", "code counts wherever it stands in the copy"
+
+
+def test_a_cell_with_two_checks_is_done_when_both_passed(small):
+    cells = session()
+    check = next(cell for cell in cells if cell.id == "longest-check")
+    check.source = 'check.one(longest)\ncheck.quiz("A", longest)'
+    write(small, cells)
+    solve(small, longest_code=ONE)
+    one, quiz = ("one", ONE, "passed"), ("quiz A", ONE, "passed")
+    taken = (f"{record.TAKEN}one", "", "taken")
+    for entries, wanted in (
+        ([one, quiz], "done"),
+        ([taken, one, quiz], "done         with the solution"),
+        ([one], RUN_IT),
+        ([quiz], RUN_IT),
+        ([one, ("quiz A", ONE, "wrong", "3 of 8")], "wrong        3 of 8"),
+    ):
+        put(small, *entries)
+        assert status(small) == wanted
+
+
+ERRORS = [  # (cell, error, its words, what is said)
+    ("longest-code", "SyntaxError", "no\nway", "SyntaxError: no way"),
+    ("longest-check", "NameError", "longest", "NameError: longest"),
+    ("longest-check", "AssertionError", "", "AssertionError"),
+    ("longest-check", "NotStarted", "open", None),
+    ("longest-check", "KeyboardInterrupt", "", None),
+]
+
+
+def test_without_a_result_the_saved_error_is_told(small):
+    solve(small, longest_code=ONE)
+    solved = copied(small).cells
+    for cell_id, name, value, words in ERRORS:
+        cells = copy.deepcopy(solved)
+        cell = next(cell for cell in cells if cell.id == cell_id)
+        cell.outputs = [v4.new_output("error", ename=name, evalue=value)]
+        write(small, cells, folder="learn")
+        assert status(small) == (f"wrong        when it last ran: {words}" if words else RUN_IT)
+    write(small, [cell for cell in solved if cell.id != "longest-check"], folder="learn")
+    assert status(small) == RUN_IT, "a check that was deleted has no error"
+
+
+def test_copies_that_are_gone(small):
+    cells = copied(small).cells
+    unmarked = next(cell for cell in cells if cell.id == "scaled-code")
+    unmarked.metadata["nbgrader"] = "no object"
+    for left in (cells, [cell for cell in cells if cell is not unmarked]):
+        write(small, left, folder="learn")
+        assert status(small, "scaled").startswith("missing      make learn writes")
+        assert status(small, "shout") == "not started"
+    (small / "learn" / NAME).unlink()
+    with pytest.raises(LearnError, match="^no copies in learn/ yet; make learn writes them$"):
+        report(small)
+
+
+@pytest.mark.parametrize("run", [False, True])
+def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(small, run):
+    without_ids = v4.new_notebook(cells=session())  # as Colab saves it
+    for cell in without_ids.cells:
+        del cell["id"]
+    write(small, session(), "further/x.ipynb")
+    make(small)
+    (small / "learn" / record.RECORD).unlink()
+    (small / "learn" / NAME).write_text("{")
+    colab = small / "learn" / "further" / "x.ipynb"
+    colab.write_text(json.dumps(without_ids | {"nbformat_minor": 4}))
+    with pytest.raises(LearnError) as caught:
+        report(small, run=run)
+    first, second = str(caught.value).split("\n")
+    assert first.startswith(f"{NAME}: cannot be read as a notebook (broken JSON")
+    assert second.startswith("x.ipynb: $.nbformat_minor: ") and "wanted nbformat 4.5" in second
+    assert not (small / "learn" / record.RECORD).exists()
+
+
+def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
+    cells = session()
+    cells[2].source = "### Quick test\n\n120 minutes."
+    cells[13].source = "### Exercise: a long title\n\nDifficulty 1 of 3 · 5 minutes"
+    write(small, cells)
+    more = [markdown("title", "# More"), *session()[2:6]]
+    more[2].metadata.update(exercise="A12", nbgrader={**more[2].metadata.nbgrader, "grade_id": "m"})
+    write(small, more, "further/more.ipynb")
+    make(small)
+    solve(small, scaled_code=solution("scaled"))
+    put(small, ("scaled", solution("scaled"), "passed"))
+    for path in sorted((small / "learn").rglob("*.ipynb")):
+        os.utime(path, (time.mktime((2026, 11, 21, 14, 42, 0, 0, 0, -1)),) * 2)
+    assert [" ".join(line.split()) for line in report(small).split("\n")] == [
+        "read from the files in learn/, last saved 21 Nov 14:42",
+        "",
+        "Session A: words: 1 of 3 done, 10 of 135 minutes",
+        "Quick test 120 min not started",
+        "A1 scaled 10 min done",
+        "A2 a long title 5 min not started",
+        "",
+        "Session B: more: 0 of 0 done, 0 of 0 minutes",
+        "",
+        "Going further, not in the minutes of the week",
+        "+A12 longest 10 min not started",
+        "",
+        f"next: Quick test (120 minutes) in {NAME}",
+    ]
+    names = ("longest", "scaled", "shout")
+    solve(small, **{f"{name}_code": solution(name) for name in names})
+    put(small, *((name, solution(name), "passed") for name in names))
+    assert report(small).endswith("\nevery exercise is done")
+
+
+# Run first.
+@pytest.mark.proof
+def test_copies_that_are_run_write_their_own_record_and_stay_as_they_are(small, monkeypatch):
+    solve(small, longest_code=TWO, scaled_code=solution("scaled"))
+    place = code("place", "import os\nprint(open('a', 'w').name)\nopen(os.environ['SEEN'], 'w')"
+                 ".write(os.environ['EVALS'])")  # fmt: skip
+    write(small, [*copied(small).cells, place], folder="learn")
+    before = (small / "learn" / NAME).read_bytes()
+    monkeypatch.setenv("SEEN", str(small / "seen"))
+    for evals in ("learn/evals", "evals", "other/evals"):  # in place of ours stands the learner's
+        shown = report(small, evals, run=True)
+        used = (small / "seen").read_text()
+        of_learner = evals != "other/evals"
+        assert (used != str(small / evals)) is of_learner and used.endswith("/evals")
+        assert used.startswith(f"{small}/learn-") is of_learner, "their own set is copied along"
+        assert "min  wrong        expected ccc, got a\n" in shown
+        assert "min  wrong        expected 6, got 2\n" in shown and "min  not started\n" in shown
+    assert (small / "learn" / NAME).read_bytes() == before
+    assert not (small / "learn" / "a").exists() and not list(small.glob("*.part"))
+    runs = {name: len(runs) for name, runs in record.check_runs(small / "learn").items()}
+    assert runs == {"longest": 3, "scaled": 3, "shout": 3}
+    assert status(small) == "wrong        expected ccc, got a"
+
+
+@pytest.mark.proof
+def test_cells_that_never_end_or_end_python_stop_no_other(small):
+    endless = solution("longest", body="while True: pass")
+    solve(small, longest_code=endless, scaled_code=f"{solution('scaled')}\nwhile True: pass")
+    assert status(small, run=True, limit=2) == RUN_IT
+    assert status(small, "shout", run=True, limit=2) == "not started"
+    solve(small, longest_code=ONE, scaled_code="import os\n\nos._exit(3)")
+    assert status(small, run=True, limit=30) == "done"
+    assert report(small, run=True, limit=30).endswith(f"\n{NAME}: Kernel died")
+
+
+@pytest.mark.proof
+def test_a_run_keeps_the_marks_of_solutions_and_first_answers(small):
+    solve(small, longest_code=ONE)
+    told = "1 of 8 before the week, 2 of 8 now"
+    rows = [("before", "a" * 8, ""), ("after", "b" * 8, told), ("after", "c" * 8, "8 now")]
+    eight = ((f"{record.EIGHT}{when}", "", *row) for when, *row in rows)
+    put(small, (f"{record.TAKEN}longest", "", "taken"), *eight)
+    for run in (True, False):
+        assert f"\n\nEight questions: {told}\n\nSession A: words" in report(small, run=run)
+        assert status(small) == "done         with the solution"
