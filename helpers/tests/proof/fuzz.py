@@ -23,7 +23,7 @@ from random import Random
 sys.path[:0] = [str(path) for path in Path(__file__).resolve().parents[1:4:2]]  # tests, all
 
 from conftest import write_rows  # noqa: E402
-from sources.importing import put  # noqa: E402
+from label.importing import put  # noqa: E402
 from teach import small_session  # noqa: E402
 
 from helpers import __main__ as commands  # noqa: E402

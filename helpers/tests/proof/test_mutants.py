@@ -22,7 +22,7 @@ def test_an_edit_that_changes_a_value_is_caught_and_one_that_changes_none_surviv
 
 
 def test_edits_are_chosen_by_name_or_file_and_a_target_must_pass_unbroken(monkeypatch, capsys):
-    ended = {"exchanged": "caught by check", "helpers/stats": "SURVIVED"}
+    ended = {"exchanged": "caught by check", "helpers/measure/stats": "SURVIVED"}
     for wanted, how in ended.items():
         monkeypatch.setattr(mutants, "run", lambda mutant, how=how: how)
         monkeypatch.setattr(mutants, "fails_unbroken", lambda target: "")
