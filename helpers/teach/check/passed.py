@@ -14,12 +14,14 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
 from IPython import get_ipython
 from IPython.display import display
 
 from .. import LearnError, record
 from ..exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
 
+EXERCISES = LESSONS / "exercises"  # their pages: why each matters, and its known mistakes
 PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
 WRONG = 2  # wrong answers after which there is a way on
@@ -33,6 +35,9 @@ class Place(NamedTuple):
     called: str  # "B3 fixed-size chunks"
     solution: str  # of a cell with several checks it comes with the last
     hints: tuple[str, ...] = ()
+    lesson: str = ""  # the notebook that has it
+    cell: int = 0  # its number there
+    code: str = ""  # of that cell
 
 
 def tell_passed(name: str, message: str) -> None:
@@ -51,12 +56,20 @@ def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
     """
     check = getattr(sys.modules[__package__], name, None)
     reason = re.search(r"^Why: (.+?)(?=\n\n|\Z)", inspect.getdoc(check) or "", re.M | re.S)
-    why = " ".join(reason[1].split()) if reason else ""
+    why = " ".join(reason[1].split()) if reason else why_it_matters(name)
     in_lesson = where.resolve().is_relative_to(LESSONS.resolve())
     code = "" if in_lesson else place_of_exercise(name).solution
     page = f'<div style="{PASSED_STYLE}">{escape(message)}</div><div>{escape(why)}</div>'
     page += FOLDED.format(escape(code)) if code else ""
     return {"text/plain": f"{message}\n{why}".strip(), "text/html": page}
+
+
+def why_it_matters(name: str) -> str:
+    """Return what the page of an exercise says of its use, "" without a page."""
+    path = EXERCISES / f"{name}.yaml"
+    if not path.exists():
+        return ""
+    return " ".join(yaml.safe_load(path.read_text(encoding="utf-8"))["why"].split())
 
 
 def way_on(name: str) -> str:
@@ -93,13 +106,14 @@ def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
             notebook = json.loads(path.read_text(encoding="utf-8"))  # nbformat takes a second
             cells = [cell | {"source": "".join(cell["source"])} for cell in notebook["cells"]]
             for exercise in exercises_of(lesson, {"cells": cells}):
-                code = cells[exercise.code]["source"]
-                solution = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", code, flags=re.M)
+                marked = cells[exercise.code]["source"]
+                code = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", marked, flags=re.M)
                 *others, last = checks_called(cells[exercise.check])
                 called = f"{exercise.number} {exercise.title}".strip()
                 told = HINT.findall(cells[exercise.heading]["source"])
                 hints = tuple(" ".join(hint.split()) for hint in told)
-                places |= dict.fromkeys(others, Place(called, "", hints))
-                is_stub = solution == code  # without markers
-                places[last] = Place(called, "" if is_stub else solution.strip(), hints)
+                place = Place(called, "", hints, lesson, exercise.code, code.strip())
+                is_stub = code == marked
+                places |= dict.fromkeys(others, place)
+                places[last] = place if is_stub else place._replace(solution=place.code)
     return places

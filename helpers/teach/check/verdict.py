@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...measure.stats import SEED
+from .mistakes import Mistakes, known_mistakes
 from .open_exercise import go_to_cell
 from .passed import place_of_exercise, tell_passed
 from .values import TOLERANCE, Raised, apply_view, as_call, as_code, is_same, short_code, type_fault
@@ -96,15 +97,12 @@ class Answer(NamedTuple):
     right: bool
 
 
-Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
-
-
 def run_check(
     name: str,
     function: Callable,
     hand: list[Example],
     drawn: list[Example],
-    mistakes: Mistakes,
+    mistakes: Mistakes | None = None,
     *,
     view: Callable | None = None,
     say: Callable = as_code,
@@ -127,7 +125,8 @@ def run_check(
         random = f" and {len(drawn)} random" if drawn else ""
         tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
         return
-    raise _wrong(name, function, answers, mistakes, view, say, top) from None
+    known = known_mistakes(name) if mistakes is None else mistakes
+    raise _wrong(name, function, answers, known, view, say, top) from None
 
 
 def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:

@@ -43,7 +43,7 @@ def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
             assert all(hint in " ".join(heads.split()) for hint in PLACES[last].hints)
             assert len(PLACES[last].hints) == heads.count("<summary>Hint ")
             shared = (called, "", PLACES[last].hints)
-            assert [PLACES[name] for name in others] == [shared] * len(others)
+            assert [PLACES[name][:3] for name in others] == [shared] * len(others)
     assert sorted(names) == sorted(PLACES)
     assert passed.place_of_exercise("it") == ("it", "", ())
 
