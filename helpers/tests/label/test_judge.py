@@ -62,6 +62,8 @@ def test_an_answer_becomes_a_row_or_is_told_with_its_line(tmp_path):
     for problem, words in zip(problems, [*told, f":{len(ANSWERS) + 1}: broken JSON"], strict=True):
         assert problem.startswith(f"{path}{words}"), problem
     assert "nothing around it" in problems[0]
+    write_rows(path, MADE | {"answer": '{"relevance": 3}'})
+    assert judge.read_answers(path, (0, 1, 2, 3), []) == [MADE | {"relevance": 3}]
 
 
 JUDGED = [  # what is wrong with the second row of judge.jsonl, what is told

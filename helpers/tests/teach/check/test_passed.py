@@ -45,7 +45,7 @@ def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
             shared = (called, "", PLACES[last].hints)
             assert [PLACES[name][:3] for name in others] == [shared] * len(others)
     assert sorted(names) == sorted(PLACES)
-    assert passed.place_of_exercise("it") == ("it", "", ())
+    assert passed.place_of_exercise("it") == passed.Place("it", "")
 
 
 def test_a_page_tells_a_learner_and_not_the_session_itself(tmp_path):
