@@ -1,57 +1,37 @@
 """How far a learner is: what the checks wrote down, held against the saved copies.
 
-A check that ran on other code than the file holds says nothing of the file: that is told. `run`
-runs the copies first, for whoever collects them, in a folder of its own.
+A check that ran on other code than the file holds says nothing of the file: that is told.
 """
 
-import shutil
 from datetime import datetime
 from pathlib import Path
-from subprocess import DEVNULL
-from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import NamedTuple
 
 import nbformat
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
 
-from ..measure import evalset
 from . import LearnError, copies, exercises, record
 from .exercises import Exercise, checks_called, exercises_of, grading, is_code
-from .record import RECORD, CheckRun
+from .record import CheckRun
 
-LIMIT = 60  # seconds for a cell
 WIDTH = 26  # of a title
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 OTHER_CODE = "checked with other code than the file holds: save it, then run its check"
 
 
-def progress_report(
-    folder: Path,
-    run: bool = False,
-    limit: float = LIMIT,
-    notebooks: Path = exercises.LESSONS,
-    learn: Path = copies.LEARN,
-) -> str:
-    """Return the report on the copies in `learn`; `run` runs them first, on the set in `folder`.
+def progress_report(notebooks: Path = exercises.LESSONS, learn: Path = copies.LEARN) -> str:
+    """Return the report on the copies in `learn`.
 
-    In place of the workbook's set stands the learner's own. Raises LearnError where there are no
-    copies, or names all that cannot be read.
+    Raises LearnError where there are no copies, or names all that cannot be read.
     """
-    evals = learn / "evals" if folder == evalset.DEFAULT else folder
     sources = exercises.read_lessons(notebooks)
     saved = [n for n, s in sources.items() if exercises_of(n, s) and (learn / n).exists()]
     if not saved:
         raise LearnError(f"no copies in {learn.name}/ yet; make learn writes them")
-    done, stopped = read_copies(learn, saved), []
-    if run:
-        kept = record.TAKEN, record.EIGHT
-        marks = {name: own for name, own in done.runs.items() if name.startswith(kept)}
-        done, stopped = run_copies(learn, saved, evals, limit)
-        done.runs.update(marks)  # which a run does not set again
+    done = read_copies(learn, saved)
     newest = datetime.fromtimestamp(max((learn / name).stat().st_mtime for name in saved))
     head = f"read from the files in {learn.name}/, last saved {newest:%d %b %H:%M}\n"
-    return "\n".join([head, *eight_questions(done.runs), *report_on(sources, done), *stopped])
+    return "\n".join([head, *eight_questions(done.runs), *report_on(sources, done)])
 
 
 class Copies(NamedTuple):
@@ -75,54 +55,6 @@ def read_copies(folder: Path, names: list[str]) -> Copies:
     graded = {str(grading(cell).get("grade_id")): cell for cell in cells}
     hashes = {record.cell_hash(cell.source) for cell in cells}
     return Copies(graded, hashes, record.check_runs(folder))
-
-
-def run_copies(
-    folder: Path, names: list[str], evals: Path, limit: float
-) -> tuple[Copies, list[str]]:
-    """Run the copies on a set; return what they hold then, and a line for each that ended early.
-
-    They run in a folder beside theirs, where relative paths mean the same: of the learner's files
-    only the record grows.
-    """
-    place = {"dir": folder.parent, "prefix": f"{folder.name}-", "suffix": ".part"}
-    with TemporaryDirectory(**place) as scratch:
-        ran, evals = Path(scratch), evals.resolve()
-        shutil.copytree(folder, ran, dirs_exist_ok=True)
-        (ran / RECORD).write_text("")
-        if evals.is_relative_to(folder.resolve()):  # a learner's own set is copied along
-            evals = ran / evals.relative_to(folder.resolve())
-        stopped = [run_copy(ran / name, evals, limit) for name in names]
-        with (folder / RECORD).open("ab", buffering=0) as file:
-            file.write((ran / RECORD).read_bytes())
-        return read_copies(ran, names), [*filter(None, stopped)]
-
-
-def run_copy(path: Path, evals: Path, limit: float = LIMIT) -> str:
-    """Run all cells of a copy and save it with what they show; errors do not end the run.
-
-    Return why it ended early: a cell that goes on when interrupted, or that ends Python.
-    """
-    from . import workbook  # takes a second to import
-
-    notebook = exercises.read_notebook(path)
-    client = workbook.notebook_client(
-        notebook,
-        allow_errors=True,
-        timeout=limit,
-        interrupt_on_timeout=True,
-        error_on_timeout={"ename": "KeyboardInterrupt"},
-        raise_on_iopub_timeout=True,  # where the interrupt is not heard
-    )
-    places = {"cwd": str(path.parent), "env": workbook.environment(evals)}
-    silent = {"stdout": DEVNULL, "stderr": DEVNULL}  # of the kernel itself
-    try:
-        client.execute(cleanup_kc=True, **places, **silent)
-    except (CellTimeoutError, DeadKernelError) as error:
-        return f"{path.name}: {str(error).splitlines()[0]}"
-    finally:
-        nbformat.write(notebook, path)
-    return ""
 
 
 def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[str]:

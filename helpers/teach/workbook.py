@@ -107,7 +107,15 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
     KeyboardInterrupt on Ctrl-C.
     """
     notebook = nbformat.read(path, as_version=4)
-    client = notebook_client(notebook, timeout=CELL_TIMEOUT)
+    client = NotebookClient(  # on this Python, whatever kernels are installed
+        notebook,
+        km=AsyncKernelManager(kernel_spec_manager=KernelSpecManager(kernel_dirs=[])),
+        timeout=CELL_TIMEOUT,
+        record_timing=False,
+        coalesce_streams=True,  # else the same output may be stored in one piece or in two
+        extra_arguments=["--log-level=40", "--HistoryManager.enabled=False"],
+        shutdown_kernel="immediate",  # asked kindly, an interrupted kernel ends with noise
+    )
     try:
         client.execute(cwd=str(path.parent), env=environment(folder), cleanup_kc=True)
     except CellExecutionError as error:
@@ -119,19 +127,6 @@ def execute(path: Path, folder: Path) -> nbformat.NotebookNode:
         raise KeyboardInterrupt from error
     notebook.metadata.language_info = {"name": "python"}  # no versions: they differ by machine
     return notebook
-
-
-def notebook_client(notebook: nbformat.NotebookNode, **options: object) -> NotebookClient:
-    """Return what runs a notebook on this Python, whatever kernels are installed."""
-    return NotebookClient(
-        notebook,
-        km=AsyncKernelManager(kernel_spec_manager=KernelSpecManager(kernel_dirs=[])),
-        record_timing=False,
-        coalesce_streams=True,  # else the same output may be stored in one piece or in two
-        extra_arguments=["--log-level=40", "--HistoryManager.enabled=False"],
-        shutdown_kernel="immediate",  # asked kindly, an interrupted kernel ends with noise
-        **options,
-    )
 
 
 def environment(folder: Path) -> dict[str, str]:

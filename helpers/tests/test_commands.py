@@ -132,8 +132,7 @@ PASSED_ON = [  # (words, what the function is called with)
         ("--engine sail --chunks fixed", {"engine": "sail", "chunks": "fixed"}),
         ("--b 0.4 --idf lucene", {"b": 0.4, "idf": "lucene"}),
     ]),
-    (["progress"], {"folder": FOLDER}),
-    (["progress", "--run"], {"folder": FOLDER, "run": True}),
+    (["progress"], ()),
 ]  # fmt: skip
 
 
@@ -152,7 +151,7 @@ def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
     for words, room, name, returned, shown in [
         (["learn"], copies, "learn_command", ["one", "two"], "one\ntwo\n"),
         (["drop", "q7", "--evals", folder], merge, "drop_query", ["a: 1 row"], "a: 1 row\n"),
-        (["progress", "--evals", folder], progress, "progress_report", "done", "done\n"),
+        (["progress"], progress, "progress_report", "done", "done\n"),
         (["site"], site, "write_site", Path("site"), "site\n"),
     ]:
         stub(monkeypatch, room, name, returned)

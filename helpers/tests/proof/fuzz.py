@@ -247,7 +247,7 @@ def main(seed: int, numbers: Iterable[int]) -> int:
     kinds = Counter()
     with tempfile.TemporaryDirectory(prefix="fuzz") as made, contextlib.chdir(made):
         stock, folder = Path(made).resolve() / "stock", Path(made).resolve() / "trial"
-        progress.progress_report.__defaults__ = (False, 60, folder / "notebooks", folder / "learn")
+        progress.progress_report.__defaults__ = (folder / "notebooks", folder / "learn")
         os.environ["EVALS"] = str(folder / "set")  # where --evals is lost
         stock.mkdir()
         make_stock(stock)

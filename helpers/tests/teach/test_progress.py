@@ -8,8 +8,7 @@ import time
 import pytest
 from nbformat import v4
 
-from helpers.measure import evalset
-from helpers.teach import LearnError, copies, progress, record
+from helpers.teach import LearnError, progress, record
 from helpers.tests.teach.small_session import (
     NAME,
     code,
@@ -26,21 +25,18 @@ ONE, TWO = solution("longest"), solution("longest", body="return words[0]")
 
 
 @pytest.fixture
-def small(house, monkeypatch):
-    monkeypatch.setattr(evalset, "DEFAULT", house / "evals")
-    monkeypatch.setenv("PYTHONPATH", str(copies.LEARN.parent))  # kernels find the helpers
+def small(house):
     make(house)
     return house
 
 
-def report(house, evals="learn/evals", **options):
-    folders = {"notebooks": house / "notebooks", "learn": house / "learn"}
-    return progress.progress_report(house / evals, **folders, **options)
+def report(house):
+    return progress.progress_report(house / "notebooks", house / "learn")
 
 
-def status(house, name="longest", **options):
+def status(house, name="longest"):
     """Return what the report says of an exercise, and after the status its words."""
-    line = next(s for s in report(house, **options).split("\n") if f" {name} " in s and " min" in s)
+    line = next(s for s in report(house).split("\n") if f" {name} " in s and " min" in s)
     return line.partition(" min")[2].strip()
 
 
@@ -144,8 +140,7 @@ def test_copies_that_are_gone(small):
         report(small)
 
 
-@pytest.mark.parametrize("run", [False, True])
-def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(small, run):
+def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(small):
     without_ids = v4.new_notebook(cells=session())  # as Colab saves it
     for cell in without_ids.cells:
         del cell["id"]
@@ -156,7 +151,7 @@ def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(s
     colab = small / "learn" / "further" / "x.ipynb"
     colab.write_text(json.dumps(without_ids | {"nbformat_minor": 4}))
     with pytest.raises(LearnError) as caught:
-        report(small, run=run)
+        report(small)
     first, second = str(caught.value).split("\n")
     assert first.startswith(f"{NAME}: cannot be read as a notebook (broken JSON")
     assert second.startswith("x.ipynb: $.nbformat_minor: ") and "wanted nbformat 4.5" in second
@@ -197,48 +192,11 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
     assert report(small).endswith("\nevery exercise is done")
 
 
-# Run first.
-@pytest.mark.proof
-def test_copies_that_are_run_write_their_own_record_and_stay_as_they_are(small, monkeypatch):
-    solve(small, longest_code=TWO, scaled_code=solution("scaled"))
-    place = code("place", "import os\nprint(open('a', 'w').name)\nopen(os.environ['SEEN'], 'w')"
-                 ".write(os.environ['EVALS'])")  # fmt: skip
-    write(small, [*copied(small).cells, place], folder="learn")
-    before = (small / "learn" / NAME).read_bytes()
-    monkeypatch.setenv("SEEN", str(small / "seen"))
-    for evals in ("learn/evals", "evals", "other/evals"):  # in place of ours stands the learner's
-        shown = report(small, evals, run=True)
-        used = (small / "seen").read_text()
-        of_learner = evals != "other/evals"
-        assert (used != str(small / evals)) is of_learner and used.endswith("/evals")
-        assert used.startswith(f"{small}/learn-") is of_learner, "their own set is copied along"
-        assert "min  wrong        expected ccc, got a\n" in shown
-        assert "min  wrong        expected 6, got 2\n" in shown and "min  not started\n" in shown
-    assert (small / "learn" / NAME).read_bytes() == before
-    assert not (small / "learn" / "a").exists() and not list(small.glob("*.part"))
-    runs = {name: len(runs) for name, runs in record.check_runs(small / "learn").items()}
-    assert runs == {"longest": 3, "scaled": 3, "shout": 3}
-    assert status(small) == "wrong        expected ccc, got a"
-
-
-@pytest.mark.proof
-def test_cells_that_never_end_or_end_python_stop_no_other(small):
-    endless = solution("longest", body="while True: pass")
-    solve(small, longest_code=endless, scaled_code=f"{solution('scaled')}\nwhile True: pass")
-    assert status(small, run=True, limit=2) == RUN_IT
-    assert status(small, "shout", run=True, limit=2) == "not started"
-    solve(small, longest_code=ONE, scaled_code="import os\n\nos._exit(3)")
-    assert status(small, run=True, limit=30) == "done"
-    assert report(small, run=True, limit=30).endswith(f"\n{NAME}: Kernel died")
-
-
-@pytest.mark.proof
-def test_a_run_keeps_the_marks_of_solutions_and_first_answers(small):
+def test_the_eight_questions_and_solutions_taken_are_told(small):
     solve(small, longest_code=ONE)
     told = "1 of 8 before the week, 2 of 8 now"
     rows = [("before", "a" * 8, ""), ("after", "b" * 8, told), ("after", "c" * 8, "8 now")]
     eight = ((f"{record.EIGHT}{when}", "", *row) for when, *row in rows)
-    put(small, (f"{record.TAKEN}longest", "", "taken"), *eight)
-    for run in (True, False):
-        assert f"\n\nEight questions: {told}\n\nSession A: words" in report(small, run=run)
-        assert status(small) == "done         with the solution"
+    put(small, (f"{record.TAKEN}longest", "", "taken"), ("longest", ONE, "passed"), *eight)
+    assert f"\n\nEight questions: {told}\n\nSession A: words" in report(small)
+    assert status(small) == "done         with the solution"
