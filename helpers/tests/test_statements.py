@@ -12,7 +12,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 from conftest import WITH_MAKE, write_rows
 
@@ -348,65 +347,6 @@ def test_limits_and_pythons_are_the_same_everywhere():
 
 
 WORDS_A_MINUTE, SECONDS_A_LINE, A_PICTURE = 180, 4, 1.0  # as teaching.md has them
-AFTERWARDS = ("## On your own", "## In practice")  # from here on nothing is counted
-LONGEST = {"A": 180, "B": 200, "C": 210}
-
-
-def words_in_view(page: str) -> int:
-    """Return how many words of Markdown or HTML a reader sees before anything is unfolded."""
-    page = re.sub(r"<(details|style|script)\b.*?</\1>", " ", page, flags=re.DOTALL)
-    return len(re.sub(r"<[^>]+>", " ", page).split())
-
-
-def minutes_of(cell) -> float:
-    """Return the minutes that a cell takes, with its output and what its headings give."""
-    if cell.cell_type == "markdown":
-        core = re.split("|".join(AFTERWARDS), cell.source)[0]
-        given = re.findall(r"^(?:difficulty|###) .*?(\d+) minutes", core, re.MULTILINE)
-        return words_in_view(core) / WORDS_A_MINUTE + sum(map(int, given))
-    own = re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", cell.source, flags=re.DOTALL)
-    total = len([line for line in own.splitlines() if line.strip()]) * SECONDS_A_LINE / 60
-    for output in cell.outputs:
-        data = output.get("data", {})
-        drawn = "image/png" in data or "<svg" in data.get("text/html", "")
-        shown = data.get("text/html") or data.get("text/markdown") or output.get("text", "")
-        total += A_PICTURE if drawn else words_in_view(shown) / WORDS_A_MINUTE
-    return total
-
-
-def minutes_by_part(path: Path) -> list[float]:
-    """Return the minutes of each part of a session; what stands before the first is part of it."""
-    parts = [0.0]
-    for cell in nbformat.read(path, 4).cells:
-        head = re.search(r"^## (\d)\. ", cell.source, re.MULTILINE)
-        if head and head[1] != "1":
-            parts.append(0.0)
-        parts[-1] += minutes_of(cell)
-        if any(f"{line}\n" in f"{cell.source}\n" for line in AFTERWARDS):
-            break
-    return parts
-
-
-@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
-def test_minutes_of_the_parts_are_those_that_their_words_code_and_exercises_take(path):
-    page = prose(path)
-    parts = re.findall(r"^\| (\d)\. [^|]+\| (\d+) \|$", page, re.MULTILINE)
-    heads = re.findall(r"^## (\d)\. .+ \((\d+) minutes\)$", page, re.MULTILINE)
-    (told,) = re.findall(rf"^\| \[[^]]+\]\(notebooks/{path.name}\) \| (\d+) \|", README, re.M)
-    assert parts == heads and [n for n, _ in parts] == [str(n + 1) for n in range(len(parts))]
-    taken = minutes_by_part(path)
-    for (_, minutes), least in zip(heads, taken, strict=True):
-        assert least <= int(minutes) < least + 8, taken  # in fives, with some room to edit
-    minutes = sum(int(minutes) for _, minutes in heads)
-    assert int(told) == minutes <= LONGEST[path.name[8].upper()]
-
-
-def test_the_week_has_twelve_thousand_words_and_begins_with_a_question_and_a_label():
-    cells = [cell for path in SESSIONS for cell in nbformat.read(path, 4).cells]
-    ids = [cell.id for cell in cells]
-    for end, most in ((ids.index("a-ask"), 150), (ids.index("a-first-run"), 500), (None, 12_000)):
-        told = (cell.source for cell in cells[:end] if cell.cell_type == "markdown")
-        assert sum(map(words_in_view, told)) <= most, end
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
