@@ -111,7 +111,7 @@ def words(text: str) -> list[str]:
 @functools.cache
 def coding() -> tiktoken.Encoding:
     """Return cl100k_base from the vocabulary in the repository."""
-    here = str(Path(__file__).parents[2] / "vocabulary")
+    here = str(Path(__file__).parents[2] / "measure" / "vocabulary")
     with mock.patch.dict(os.environ, TIKTOKEN_CACHE_DIR=here):
         return tiktoken.get_encoding("cl100k_base")
 
