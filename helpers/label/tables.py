@@ -1,10 +1,8 @@
-"""Rows of tables with their places (JSON, CSV, TSV, Parquet, topics), and what they say."""
+"""Rows of tables with their places (JSON, CSV, TSV, Parquet), and what they say."""
 
 import csv
 import glob
 import io
-import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
@@ -85,14 +83,11 @@ def label_of(place: str, row: dict, split: str, task: Task) -> Label:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file, or all below a folder or in a .zip. Raises EvalSetError where none is."""
+    """Return a file, or all below a folder. Raises EvalSetError where there is none."""
     if not path.exists():
         raise EvalSetError([f"{path}:1: is not there, wanted a file or a folder of tables"])
     if path.suffix == ".zip":
-        if not zipfile.is_zipfile(path):
-            raise EvalSetError([f"{path}:1: is no whole .zip, wanted one: download it again"])
-        archive = zipfile.ZipFile(path)
-        return [zipfile.Path(archive, n) for n in sorted(archive.namelist()) if n[-1] != "/"]
+        raise EvalSetError([f"{path}:1: is a .zip, wanted the folder that unpacking it gives"])
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
 
 
@@ -105,7 +100,7 @@ def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] = PAIRS) -> R
     """Yield (place, row) of tables, plain or .gz.
 
     Lines of cells stand under the names of the first line if it names a column of ids, else under
-    those that `forms` gives to so many cells. Topics are TREC's: <top>, <num>, <title>.
+    those that `forms` gives to so many cells.
     """
     for path in paths:
         match ending(path):
@@ -166,7 +161,8 @@ def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
         if number == 0 and line.lstrip()[:4].lower() == "<top":
-            yield from _topics(path, task)
+            wanted = "wanted a line for each query: its id, a tab, its text"
+            task.problems.append(f"{place}: found topics as SGML, {wanted}")
             return
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
@@ -195,21 +191,3 @@ def _unquote(cell: str) -> str:
     cell = cell.strip()
     quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
     return cell[1:-1].replace('""', '"') if quoted else cell
-
-
-def _topics(path: Path, task: Task) -> Rows:
-    page = files.page(path, task.problems) or ""
-    for topic in re.finditer(r"<top>(.*?)(</top>|(?=<top>)|\Z)", page, re.I | re.S):
-        place = f"{path}:{page.count(chr(10), 0, topic.start()) + 1}"
-        number = re.search(r"<num>\s*(?:Number:\s*)?([^\s<]+)", topic[1], re.IGNORECASE)
-        if number and topic[2]:
-            query = _topic_part(topic[1], "title") or _topic_part(topic[1], "desc")
-            yield place, {"query_id": number[1], "query": query}
-        else:
-            wanted = "wanted <num> Number: 301 and </top>"
-            task.problems.append(f"{place}: topic without a number or without an end, {wanted}")
-
-
-def _topic_part(topic: str, name: str) -> str:
-    part = re.search(rf"<{name}>\s*(?:Topic:|Description:)?(.*?)(?=<|\Z)", topic, re.I | re.S)
-    return " ".join(part[1].split()) if part else ""

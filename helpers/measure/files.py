@@ -11,7 +11,6 @@ import secrets
 import shutil
 import sys
 import unicodedata
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -97,7 +96,7 @@ def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator
     opener = partial(gzip.open if str(path).endswith(".gz") else open, path)
     try:
         how = {"encoding": "utf-8-sig", "errors": "surrogateescape", "newline": newline}
-        with (path.open if isinstance(path, zipfile.Path) else opener)("rt", **how) as file:
+        with opener("rt", **how) as file:
             for number, line in enumerate(file, 1):
                 place = f"{path}:{number}"
                 if byte := HALF.search(line):
@@ -105,7 +104,7 @@ def _whole_lines(path: Path | str, problems: Problems, newline=None) -> Iterator
                     add_problem(problems, f"{place}: byte 0x{code:02x} is not UTF-8, {remedy}")
                 else:
                     yield place, line
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         add_problem(problems, f"{place}: cannot be read ({reason}), wanted a readable file")
 

@@ -61,6 +61,11 @@ BAD = {  # file: (content, rows that are read, start of each problem)
     "byte.csv": (b"a\n1\ncaf\xe9\n", 0, ":3: byte 0xe9 is not UTF-8"),
     "a.csv.gz": ("no gzip", 0, f":1{UNREAD}"),
     "a.tsv": ("1\ta\n" + "x" * 50, 1, f":2: found {'x' * 40!r}, wanted _id text"),
+    "topics.txt": (
+        "<top>\n<num> Number: 301\n</top>\n",
+        0,
+        ":1: found topics as SGML",
+    ),
     "head.tsv": ("id\ttext\n1\n", 0, ":2: found '1', wanted 2 cells as in the first line"),
 }
 
@@ -96,40 +101,6 @@ def test_labels_of_three_and_four_cells_and_with_a_head(tmp_path):
     assert not own.problems
     tables.label_of("f:1", {"qid": "q", "pid": "d"}, "dev", own)
     assert own.problems[0].startswith("f:1: no grade, found pid, qid, wanted one of: relevance")
-
-
-TOPICS = """
- <TOP>
-<NUM> Number: 1
-<TITLE> Topic: International
-  crime
-</TOP>
-<top>
-<num>
-2/b
-<desc> Description: Who
-fights
-<narr> Long
-</top>
-<top><num> 3 <narr> nothing</top>
-<top>
-<title> no number
-</top>
-<top>
-<num> 4
-"""
-
-
-def test_topics_of_all_forms(tmp_path):
-    path = put(tmp_path / "topics.txt", TOPICS)
-    found, problems = rows(path)
-    assert found == {
-        ":2": {"query_id": "1", "query": "International crime"},
-        ":7": {"query_id": "2/b", "query": "Who fights"},
-        ":14": {"query_id": "3", "query": ""},
-    }
-    assert [line.split(":")[1] for line in problems] == ["15", "18"]
-    assert all("wanted <num> Number: 301 and </top>" in line for line in problems)
 
 
 def test_rows_under_the_names_of_many_tools():

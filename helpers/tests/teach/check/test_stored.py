@@ -8,7 +8,7 @@ import pytest
 from helpers.measure import evalset, runs
 from helpers.teach.check import chunking, recursive, stored
 
-sys.path.append(str(Path(__file__).parents[1]))
+sys.path.append(str(Path(__file__).parents[2]))
 import remake_pieces  # noqa: E402
 
 LENGTH = {unit: length for length, unit in recursive.UNITS.items()}
