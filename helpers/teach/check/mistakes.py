@@ -46,7 +46,7 @@ def _wrong_function(name: str, place: Place, form: dict) -> Callable:
     if "function" in form:
         room, _, function = form["function"].partition(":")
         return getattr(import_module(f".{room}", __package__), function)
-    old, new = form["old"].strip("\n"), form["new"].strip("\n")
+    old, new = (str(form[name]).strip("\n") for name in ("old", "new"))
     edited = _edits(place.code, old, new)
     if len(edited) != 1:
         found = f"{name}.yaml: the solution has {old!r} in {len(edited)} places"
@@ -88,5 +88,5 @@ def define(code: str, space: dict) -> None:
     for node in ast.parse(code).body:
         calls = any(isinstance(part, ast.Call) for part in ast.walk(node))
         if isinstance(node, DEFINITIONS) or (isinstance(node, ast.Assign) and not calls):
-            with contextlib.suppress(NameError):  # of what only a run computes
+            with contextlib.suppress(NameError, AttributeError):  # what only a run computes
                 exec(compile(ast.Module([node], []), "<lesson>", "exec"), space)
