@@ -5,6 +5,7 @@ import contextlib
 import functools
 import inspect
 import io
+from collections.abc import Callable
 from unittest import mock
 
 import pytest
@@ -13,6 +14,7 @@ from helpers.measure import evalset
 from helpers.teach import check
 from helpers.teach import exercises as learn
 from helpers.teach.check import mistakes, statistics, verdict
+from helpers.teach.check.passed import place_of_exercise
 
 WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
 LOADED = functools.cache(evalset.load)
@@ -66,6 +68,12 @@ def refused(name: str, function) -> str:
 def holm_of(ps: list[float]) -> list[float]:
     """Return the right values: statsmodels takes long where pytest has filled the memory."""
     return statistics._steps(ps, lambda rank, n: n - rank)
+
+
+def solved(name: str) -> Callable:
+    """Return the lesson's own solution of an exercise."""
+    place = place_of_exercise(name)
+    return mistakes._definitions(place.lesson, place.cell + 1)[name]
 
 
 def known_mistakes(name: str, monkeypatch) -> list[tuple]:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.teach.check import chunking, values
-from helpers.tests.teach.check.exercises import refused
+from helpers.teach.check import values
+from helpers.tests.teach.check.exercises import refused, solved
 
 SAME = [(1.0, 1), (1.0, np.float64(1)), (0.5, np.array(0.5)), (0.5, 0.5 + 1e-12), (1.0, True),
      (math.nan, np.nan), ([(0, 4)], np.array([[0, 4]])), ([1, 2], (1, np.int64(2))),
@@ -39,7 +39,7 @@ def test_which_values_count_as_the_same():
 
 
 def test_general_sentences():
-    windows = chunking._right
+    windows = solved("windows")
     halves = lambda *args: [(a / 1, b / 1) for a, b in windows(*args)]  # noqa: E731
     assert "whole numbers are wanted" in refused("windows", halves)
     said = refused("windows", lambda n, size, overlap: np.array([[0, n]] * 999))
