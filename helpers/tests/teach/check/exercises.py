@@ -12,7 +12,7 @@ import pytest
 from helpers.measure import evalset
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import mistakes, statistics, verdict
+from helpers.teach.check import mistakes, verdict
 
 WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
 LOADED = functools.cache(evalset.load)
@@ -63,14 +63,9 @@ def refused(name: str, function) -> str:
     return str(caught.value)
 
 
-def holm_of(ps: list[float]) -> list[float]:
-    """Return the right values: statsmodels takes long where pytest has filled the memory."""
-    return statistics._steps(ps, lambda rank, n: n - rank)
-
-
 def known_mistakes(name: str, monkeypatch) -> list[tuple]:
     """Return the (sentence, wrong function) pairs of a check."""
-    kept = [*statistics.WRONG_BOOTSTRAP] if name == "bootstrap" else []
+    kept = [*mistakes.known_mistakes(name)] if name == "bootstrap" else []
     with monkeypatch.context() as patch:
         of_table = lambda name, *args, **options: kept.extend(  # noqa: E731
             args[3] if len(args) > 3 else mistakes.known_mistakes(name)
