@@ -10,8 +10,9 @@ import pytest
 from helpers.teach import eight_questions as eight
 from helpers.teach import progress, record
 from helpers.teach.check import Wrong
-from helpers.teach.eight_questions import QUESTIONS, after_the_week, before_the_week
+from helpers.teach.eight_questions import after_the_week, before_the_week
 
+QUESTIONS = eight.questions()
 RIGHT = "".join(question.right for question in QUESTIONS)
 OPEN = "? ? ? ? ? ? ? ?"
 

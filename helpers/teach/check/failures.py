@@ -66,9 +66,6 @@ def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[st
     `named` is {query_id: (cause, evidence)}, for three queries or as many as there are; the
     evidence is a short text with what shows the cause on the card. (cause, evidence, reason) is
     kept against the rule, by a reader who has looked twice.
-
-    Why: Failures that were read say what to build next: a synonym list, a date filter, another
-    chunk size, or better labels.
     """
     named = value_of("causes", named)
     if not isinstance(named, dict):

@@ -42,6 +42,7 @@ ERRORS = {
     Endless: "Does each turn of the loop come nearer to its end? Nothing is to be drawn at random.",
 }
 DRAWN = "The same call gives another value each time: draw nothing at random here."
+WITHOUT_LESSONS = "Which mistake it may be isn't said here: the workbook's lessons can't be read."
 NAN = "nan is what 0 divided by 0 gives: return 0 where there is nothing to divide by."
 
 
@@ -102,7 +103,6 @@ def run_check(
     function: Callable,
     hand: list[Example],
     drawn: list[Example],
-    mistakes: Mistakes | None = None,
     *,
     view: Callable | None = None,
     say: Callable = as_code,
@@ -125,13 +125,13 @@ def run_check(
         random = f" and {len(drawn)} random" if drawn else ""
         tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
         return
-    known = known_mistakes(name) if mistakes is None else mistakes
-    raise _wrong(name, function, answers, known, view, say, top) from None
+    raise _wrong(name, function, answers, known_mistakes(name), view, say, top) from None
 
 
 def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
     """Return what is said of answers: a crash second, since it hides what is wrong elsewhere."""
     failing, lines, summary = [answer for answer in answers if not answer.right], [], ""
+    said = False
     for raised in (False, True):
         rest = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
         case, got, *_ = next((a for a in rest if not a.right), (None, None))
@@ -142,8 +142,12 @@ def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
         if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
             lines.append(f"Here {top} is the maximum.")
         sentence = reason(rest, mistakes, view) or _if_drawn(name, function, case, got)
-        lines += [sentence] * (sentence not in ("", *lines))
+        if sentence and sentence not in lines:
+            lines.append(sentence)
+            said = True
         summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
+    if not (mistakes or said):
+        lines.append(WITHOUT_LESSONS)
     lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
     return Wrong("\n".join(lines), summary)
 

@@ -10,8 +10,8 @@ import pytest
 import witness
 from statsmodels.stats.power import TTestPower
 
+from helpers.teach import eight_questions
 from helpers.teach.check import quick_test
-from helpers.teach.eight_questions import QUESTIONS
 
 FOLDER = Path(__file__).resolve().parents[3] / "notebooks"
 
@@ -155,7 +155,7 @@ def test_answers_follow_from_the_words_of_their_questions(session):
     assert set(asked) == set(given) == set(range(1, 9))
 
 
-@pytest.mark.parametrize("session", quick_test.QUESTIONS)
+@pytest.mark.parametrize("session", quick_test.SESSIONS)
 def test_what_to_read_again_is_a_heading_of_its_part(session):
     (path,) = FOLDER.glob(f"session_{session.lower()}_*.ipynb")
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -166,15 +166,16 @@ def test_what_to_read_again_is_a_heading_of_its_part(session):
         part = f"Part {found[1]}" if found and level == "##" else part
         words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)
         places.add(f"{part}, {words}".lower())
-    for question in quick_test.QUESTIONS[session]:
+    for question in quick_test.questions_of(session):
         assert question.again.lower().replace(", the ", ", ") in places, question.again
 
 
 def test_answers_of_the_eight_questions_follow_from_their_words():
+    asked = eight_questions.questions()
     words = {q.right + str(n): (q.words, q.options["abcd".index(q.right)], q.why)
-             for n, q in enumerate(QUESTIONS, 1)}  # fmt: skip
-    assert sorted(q.right for q in QUESTIONS) == sorted("abcd" * 2)
-    for question in QUESTIONS:
+             for n, q in enumerate(asked, 1)}  # fmt: skip
+    assert sorted(q.right for q in asked) == sorted("abcd" * 2)
+    for question in asked:
         session, part = re.fullmatch(r"session ([ABC]), part (\d)", question.where).groups()
         (path,) = FOLDER.glob(f"session_{session.lower()}_*.ipynb")
         assert f'"## {part}. ' in path.read_text(encoding="utf-8"), question.where

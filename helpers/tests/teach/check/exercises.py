@@ -3,7 +3,6 @@
 import ast
 import contextlib
 import functools
-import inspect
 import io
 from collections.abc import Callable
 from unittest import mock
@@ -13,7 +12,7 @@ import pytest
 from helpers.measure import evalset
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import mistakes, statistics, verdict
+from helpers.teach.check import mistakes
 from helpers.teach.check.passed import place_of_exercise
 
 WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
@@ -65,25 +64,13 @@ def refused(name: str, function) -> str:
     return str(caught.value)
 
 
-def holm_of(ps: list[float]) -> list[float]:
-    """Return the right values: statsmodels takes long where pytest has filled the memory."""
-    return statistics._steps(ps, lambda rank, n: n - rank)
-
-
 def solved(name: str) -> Callable:
     """Return the lesson's own solution of an exercise."""
     place = place_of_exercise(name)
     return mistakes._definitions(place.lesson, place.cell + 1)[name]
 
 
-def known_mistakes(name: str, monkeypatch) -> list[tuple]:
-    """Return the (sentence, wrong function) pairs of a check."""
-    kept = [*statistics.WRONG_BOOTSTRAP] if name == "bootstrap" else []
-    with monkeypatch.context() as patch:
-        of_table = lambda name, *args, **options: kept.extend(  # noqa: E731
-            args[3] if len(args) > 3 else mistakes.known_mistakes(name)
-        )
-        patch.setattr(verdict, "run_check", of_table)
-        if name != "bootstrap":
-            inspect.unwrap(getattr(check, name))(len)
-    return [(sentence, wrong) for sentence, *known in kept for wrong in known]
+def known_mistakes(name: str) -> list[tuple]:
+    """Return the (sentence, wrong function) pairs of an exercise."""
+    known = mistakes.known_mistakes(name)
+    return [(sentence, wrong) for sentence, *forms in known for wrong in forms]

@@ -32,7 +32,7 @@ def test_the_right_answers_pass(session, capsys):
 
 @pytest.mark.parametrize("session", RIGHT)
 def test_reasons_are_for_right_answers_until_the_test_is_passed(session, capsys):
-    right, questions = RIGHT[session], dict(enumerate(quiz.QUESTIONS[session], 1))
+    right, questions = RIGHT[session], dict(enumerate(quiz.questions_of(session), 1))
     rubbish = {n: -99 if q.decimals is not None else "abcd"["abcd".find(right[n]) - 1]
                for n, q in questions.items()}  # fmt: skip
     for n in questions:
@@ -75,9 +75,9 @@ def test_what_is_no_answer_is_refused():
         check.quiz("D", {})
 
 
-def test_answers_do_not_stand_in_the_module():
+def test_answers_do_not_stand_in_the_module_or_its_pages():
     tree = ast.parse(inspect.getsource(quiz))
-    kept = [q.answer for questions in quiz.QUESTIONS.values() for q in questions]
+    kept = [q.answer for session in quiz.SESSIONS for q in quiz.questions_of(session)]
     assert all(re.fullmatch("[0-9a-f]{16}", answer) for answer in kept) and len(set(kept)) == 24
     texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     assert not texts & {"a", "b", "c", "d"}

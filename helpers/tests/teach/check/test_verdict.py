@@ -5,14 +5,16 @@ import math
 import random
 import re
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
+import yaml
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-from helpers.teach import check
-from helpers.teach.check import passed, verdict
+from helpers.teach import LearnError, check
+from helpers.teach.check import mistakes, passed, verdict
 from helpers.teach.check.passed import place_of_exercise
 from helpers.tests.teach.check.exercises import learnt, refused
 
@@ -25,7 +27,8 @@ def cases(*pairs):
 
 def give(function, hand, drawn=(), mistakes=(), **options):
     """Give the function to a check of made cases."""
-    verdict.run_check("it", function, cases(*hand), [*drawn], mistakes, **options)
+    with mock.patch.object(verdict, "known_mistakes", lambda name: mistakes):
+        verdict.run_check("it", function, cases(*hand), [*drawn], **options)
 
 
 def said_of(function, hand, *more, **options):
@@ -96,10 +99,27 @@ def test_the_first_hand_made_case_is_shown_else_the_shortest():
         assert said[:4] == ["it is not right yet", call, "    expected  0", "    got       1"]
 
 
+def test_where_no_lesson_can_be_read_a_check_judges_and_says_what_is_missing(monkeypatch):
+    monkeypatch.setattr(mistakes, "place_of_exercise", lambda name: passed.Place(name, ""))
+    monkeypatch.setattr(verdict, "known_mistakes", mistakes.known_mistakes.__wrapped__)
+    check.dcg(lambda gains: sum(gain / math.log2(n + 2) for n, gain in enumerate(gains)))
+    said = refused("dcg", sum).split("\n")
+    assert said[0] == "dcg is not right yet" and said[-2] == verdict.WITHOUT_LESSONS
+
+
+def test_an_edit_must_fit_one_place_of_the_solution(monkeypatch, tmp_path):
+    monkeypatch.setattr(mistakes, "EXERCISES", tmp_path)
+    for old, places in (("rank + 2", 0), ("rank", 4)):
+        page = {"why": "", "mistakes": [{"says": "It is wrong.", "old": old, "new": 1}]}
+        (tmp_path / "dcg.yaml").write_text(yaml.safe_dump(page))
+        with pytest.raises(LearnError, match=f"^dcg.yaml: the solution has '.+' in {places} place"):
+            mistakes.known_mistakes.__wrapped__("dcg")
+
+
 def test_a_function_that_changes_its_arguments_is_refused():
     changed = verdict.Example(({"a": 1}, "b"), 1)
     with pytest.raises(check.Wrong, match="changes what it is given"):
-        verdict.run_check("it", lambda a, b: a.popitem()[1], [changed], [], [])
+        verdict.run_check("it", lambda a, b: a.popitem()[1], [changed], [])
     assert changed.args == ({"a": 1}, "b")
 
 
