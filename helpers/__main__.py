@@ -10,8 +10,9 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from .measure import installation
 
@@ -24,81 +25,169 @@ def file_to_write(word: str) -> Path:
     return path
 
 
+KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
+
+
+# The options of each command, as far as it has some. What was not typed is not passed on, so a
+# default stands in the function that is called.
+
+
+def report_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--full", action="store_true", help="run the further notebooks too")
+
+
+def refresh_options(parser: argparse.ArgumentParser) -> None:
+    words = "notebooks to execute, such as 'session_b retrieval_eval'"
+    parser.add_argument("--only", help=words)
+
+
+def learn_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fresh", action="store_true", help="move the old copies aside first")
+
+
+def drop_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("query_id", metavar="query", help="id of the query")
+
+
+def card_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", type=Path, metavar="run", help="a run, TREC or JSONL")
+
+
+def folder_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--to", type=Path, required=True, help="folder to write into")
+
+
+def compare_options(parser: argparse.ArgumentParser) -> None:
+    add, flag = parser.add_argument, {"action": "store_true"}
+    words = "TREC or JSONL runs of any engine"
+    add("paths", type=Path, nargs="+", metavar="runs", help=words)
+    add("--base", type=Path, help="another run to compare with")
+    add("--split", choices=["dev", "test", "all"], help="queries that count")
+    add("--decides", help="measure of the verdict, such as evidence-1000-tokens")
+    add("--matters", type=float, help="smallest difference that matters")
+    add("--gate", choices=["worse", "not-worse"], help="what ends with 1")
+    add("--strict", **flag, help="3 where queries are too few to tell")
+    add("--no-new-failures", **flag, help="1 where a query that had results has none")
+    add("--pairs", type=int, help="list so many unjudged results to be read")
+    words = "JUnit file to write: how the gate ended, a test case a run"
+    add("--junit", type=file_to_write, help=words)
+    add("--to", type=Path, help="folder for the report (default: comparisons/)")
+
+
+def source_options(parser: argparse.ArgumentParser) -> None:
+    """Add what import and carry share: how documents are read, and where they are written."""
+    add = parser.add_argument
+    folder_options(parser)
+    add("--split", help="splits to read, such as test or dev,test")
+    add("--title", help="field of a document that is its title")
+    add("--text", help="fields that are its text, such as question,body (Markdown)")
+    add("--columns", help="others' names of fields, such as doc_id=pid,query=question")
+
+
+def carry_options(parser: argparse.ArgumentParser) -> None:
+    words = "KIND:PATH as in import, or a folder with a corpus"
+    parser.add_argument("--from", dest="source", required=True, help=words)
+    source_options(parser)
+
+
+def import_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--from", dest="source", required=True, help=f"KIND:PATH, a kind of: {KINDS}")
+    source_options(parser)
+    add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
+    add("--queries", help="table: file or folder of queries; ir_datasets: their name")
+    add("--labels", help="table: file or folder of labels")
+    add("--language", help="of the texts, such as ja: chooses the tokenizer")
+    words = "draw halves for dev and test, whatever splits it has"
+    add("--halve", action="store_true", help=words)
+
+
+def sql_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    folder_options(parser)
+    add("--engine", help="duckdb (default), sail, or sc://host:port of Spark Connect")
+    add("--docs", help="Parquet with doc_id, text, maybe title; no address on DuckDB")
+    add("--queries", help="Parquet with query_id, text")
+    add("--chunks", help="a chunker of session B, such as fixed: not whole documents")
+    add("--idf", choices=["okapi", "lucene"], help="okapi, as rank_bm25, is the default")
+    add("--k1", type=float, help="how soon a word's count saturates")
+    add("--b", type=float, help="how much length counts")
+
+
+class Command(NamedTuple):
+    """What a command needs, its function as room:name, words for --help, and its options."""
+
+    needs: str
+    function: str
+    words: str
+    options: Callable[[argparse.ArgumentParser], None] | None = None
+
+
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
-COMMANDS = {  # name: (what it needs, the function as room:name, words for --help)
-    "report": (SET, "teach.workbook:report_command", "run everything, render the page"),
-    "baseline": (
-        SET,
-        "measure.baseline:baseline_command",
-        "search with BM25 and measure it",
+COMMANDS = {
+    "report": Command(
+        SET, "teach.workbook:report_command", "run everything, render the page", report_options
     ),
-    "check": (SET, "teach.workbook:check_command", "execute the notebooks and compare"),
-    "refresh": (SET, "teach.workbook:refresh_command", "execute the notebooks in place"),
-    "learn": (
+    "baseline": Command(
+        SET, "measure.baseline:baseline_command", "search with BM25 and measure it"
+    ),
+    "check": Command(SET, "teach.workbook:check_command", "execute the notebooks and compare"),
+    "refresh": Command(
+        SET, "teach.workbook:refresh_command", "execute the notebooks in place", refresh_options
+    ),
+    "learn": Command(
         NONE,
         "teach.copies:learn_command",
         "write copies of the sessions, solutions left out",
+        learn_options,
     ),
-    "progress": (NONE, "teach.progress:progress_report", "your copies: what is done, and next"),
-    "freeze": (SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
-    "audit": (SET, ":audit", "ask the set what a careful reader would"),
-    "export": (SET, "label.export:write_exports", "write the labels as other tools read them"),
-    "drop": (FOLDER, "label.merge:drop_query", "move a query and its rows out of the set"),
-    "plan": (SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"),
-    "carry": (FOLDER, "label.carry:carry_command", "take labels over to changed documents"),
-    "compare": (
+    "progress": Command(
+        NONE, "teach.progress:progress_report", "your copies: what is done, and next"
+    ),
+    "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
+    "audit": Command(SET, ":audit", "ask the set what a careful reader would"),
+    "export": Command(
         SET,
-        "measure.compare:compare_command",
-        "hold runs against a baseline",
+        "label.export:write_exports",
+        "write the labels as other tools read them",
+        folder_options,
     ),
-    "card": (SET, "measure.compare:card_command", "write the card of a run: of which set it is"),
-    "sql": (FOLDER, "measure.sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
-    "import": (NONE, "label.write:import_command", "turn a source into an evaluation set"),
-    "site": (NONE, "teach.site:write_site", "build the course as pages into site/"),
-    "new": (NONE, "label.write:new_command", "start a set: guide, two documents, three queries"),
+    "drop": Command(
+        FOLDER, "label.merge:drop_query", "move a query and its rows out of the set", drop_options
+    ),
+    "plan": Command(
+        SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"
+    ),
+    "carry": Command(
+        FOLDER, "label.carry:carry_command", "take labels over to changed documents", carry_options
+    ),
+    "compare": Command(
+        SET, "measure.compare:compare_command", "hold runs against a baseline", compare_options
+    ),
+    "card": Command(
+        SET,
+        "measure.compare:card_command",
+        "write the card of a run: of which set it is",
+        card_options,
+    ),
+    "sql": Command(
+        FOLDER,
+        "measure.sql.command:sql_command",
+        "BM25 in SQL on DuckDB, Sail or Spark",
+        sql_options,
+    ),
+    "import": Command(
+        NONE, "label.write:import_command", "turn a source into an evaluation set", import_options
+    ),
+    "site": Command(NONE, "teach.site:write_site", "build the course as pages into site/"),
+    "new": Command(
+        NONE,
+        "label.write:new_command",
+        "start a set: guide, two documents, three queries",
+        folder_options,
+    ),
 }
 OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]
-KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
-PATH, FLAG, RUNS = {"type": Path}, {"action": "store_true"}, {"nargs": "+", "metavar": "runs"}
-FILE = {"type": file_to_write}
-SOURCE = {"dest": "source", "required": True}
-OPTIONS = [  # (of which commands, option, help, what argparse is told)
-    ("carry export import new sql", "--to", "folder to write into", PATH | {"required": True}),
-    ("report", "--full", "run the further notebooks too", FLAG),
-    ("refresh", "--only", "notebooks to execute, such as 'session_b retrieval_eval'", {}),
-    ("learn", "--fresh", "move the old copies aside first", FLAG),
-    ("drop", "query_id", "id of the query", {"metavar": "query"}),
-    ("card", "path", "a run, TREC or JSONL", PATH | {"metavar": "run"}),
-    ("compare", "paths", "TREC or JSONL runs of any engine", PATH | RUNS),
-    ("compare", "--base", "another run to compare with", PATH),
-    ("compare", "--split", "queries that count", {"choices": ["dev", "test", "all"]}),
-    ("compare", "--decides", "measure of the verdict, such as evidence-1000-tokens", {}),
-    ("compare", "--matters", "smallest difference that matters", {"type": float}),
-    ("compare", "--gate", "what ends with 1", {"choices": ["worse", "not-worse"]}),
-    ("compare", "--strict", "3 where queries are too few to tell", FLAG),
-    ("compare", "--no-new-failures", "1 where a query that had results has none", FLAG),
-    ("compare", "--pairs", "list so many unjudged results to be read", {"type": int}),
-    ("compare", "--junit", "JUnit file to write: how the gate ended, a test case a run", FILE),
-    ("compare", "--to", "folder for the report (default: comparisons/)", PATH),
-    ("carry", "--from", "KIND:PATH as in import, or a folder with a corpus", SOURCE),
-    ("import", "--from", f"KIND:PATH, a kind of: {KINDS}", SOURCE),
-    ("carry import", "--split", "splits to read, such as test or dev,test", {}),
-    ("import", "--max-docs", "keep so many documents, all relevant ones first", {"type": int}),
-    ("carry import", "--title", "field of a document that is its title", {}),
-    ("carry import", "--text", "fields that are its text, such as question,body (Markdown)", {}),
-    ("carry import", "--columns", "others' names of fields, such as doc_id=pid,query=question", {}),
-    ("import", "--queries", "table: file or folder of queries; ir_datasets: their name", {}),
-    ("import", "--labels", "table: file or folder of labels", {}),
-    ("import", "--language", "of the texts, such as ja: chooses the tokenizer", {}),
-    ("import", "--halve", "draw halves for dev and test, whatever splits it has", FLAG),
-    ("sql", "--engine", "duckdb (default), sail, or sc://host:port of Spark Connect", {}),
-    ("sql", "--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB", {}),
-    ("sql", "--queries", "Parquet with query_id, text", {}),
-    ("sql", "--chunks", "a chunker of session B, such as fixed: not whole documents", {}),
-    ("sql", "--idf", "okapi, as rank_bm25, is the default", {"choices": ["okapi", "lucene"]}),
-    ("sql", "--k1", "how soon a word's count saturates", {"type": float}),
-    ("sql", "--b", "how much length counts", {"type": float}),
-]
 
 
 def main() -> int:
@@ -130,7 +219,7 @@ def run_command(options: dict) -> int:
     Raises EvalSetError where a set is broken, or its labels are not done for what wants them.
     """
     name = options.pop("command")
-    needs, function, _ = COMMANDS[name]
+    needs, function, *_ = COMMANDS[name]
     if needs != NONE:
         from .measure import evalset
 
@@ -166,21 +255,17 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(chosen: str | None) -> argparse.ArgumentParser:
-    """Return the parser: all commands, and the options of the `chosen` one.
-
-    What was not typed is not passed on: a default stands in the function that is called.
-    """
+    """Return the parser: all commands, and the options of the `chosen` one."""
     words = "Commands of the retrieval-baseline workbook."
     main_parser = Parser(prog=installation.PROGRAM, description=words)
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in OFFERED:
-        needs, _, words = COMMANDS[name]
-        texts = {"help": words, "description": words}
+        command = COMMANDS[name]
+        texts = {"help": command.words, "description": command.words}
         sub = commands.add_parser(name, **texts, argument_default=argparse.SUPPRESS)
-        for names, option, words, settings in OPTIONS if name == chosen else ():
-            if name in names.split():
-                sub.add_argument(option, help=words, **settings)
-        if needs != NONE:
+        if name == chosen and command.options:
+            command.options(sub)
+        if command.needs != NONE:
             words = "evaluation-set folder (default: EVALS or evals/)"
             sub.add_argument("--evals", dest="folder", help=words, type=Path)
     return main_parser

@@ -56,7 +56,9 @@ NAMES_PATH = ("--to", "--from", "--evals", "--junit", "--base", "compare", "card
 PLACES = dict.fromkeys((".", "set", "kept", "kept/page.txt"), "")  # that word may be one of these
 PLACES |= {"to_set": "set", "to_kept": "kept", "to_nothing": "nothing"}  # a link: where it leads
 PLACES |= {"to_page.txt": "kept/page.txt", "to_null": os.devnull}
-commands.COMMANDS["merge"] = commands.SET, "label.panel:merge_log", "what the panel does"
+commands.COMMANDS["merge"] = commands.Command(
+    commands.SET, "label.panel:merge_log", "what the panel does"
+)
 commands.OFFERED.append("merge")
 PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
 TABLES = {  # of a set, beside those that the commands write
