@@ -43,7 +43,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
     "freeze": (SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": (SET, ":audit", "ask the set what a careful reader would"),
     "export": (SET, "label.export:write_exports", "write the labels as other tools read them"),
-    "drop": (FOLDER, "label.merge:drop_query", "move a query and its rows out of the set"),
+    "drop": (FOLDER, "label.drop:drop_query", "move a query and its rows out of the set"),
     "plan": (SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"),
     "carry": (FOLDER, "label.carry:carry_command", "take labels over to changed documents"),
     "compare": (
