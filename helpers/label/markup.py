@@ -14,8 +14,7 @@ import mistune
 
 from ..measure import evalset, files
 from ..measure.text import Markup, clean, how_many, mark_words
-from .log import Entry
-from .schedule import agreement
+from .labelling import Entry, agreement
 from .selection import MARKS, SIGN, UNSHOWN
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
