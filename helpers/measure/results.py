@@ -7,7 +7,7 @@ from pathlib import Path
 
 import fastjsonschema
 
-from . import evalset, evidence, files, measures, runs, stats, text
+from . import evalset, evidence, files, measures, runs, stats, text, tokens
 from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
 from .installation import command
@@ -58,11 +58,12 @@ def _inputs(evals: EvalSet) -> dict:
     method = {name: made[name] for name in runs.BASELINE}
     chunk_file = evals.folder / CHUNKS
     chunks = {"chunks_sha256": files.file_hash(chunk_file)} if chunk_file.is_file() else {}
+    documents = evals.documents.values()
     return {
         "corpus": {
             "name": evals.name,
-            "documents": len(evals.documents),
-            "tokens": sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values()),
+            "documents": len(documents),
+            "tokens": sum(len(tokens.token_ids(document.retrieval_text)) for document in documents),
             "sha256": evals.corpus_hash(),
         },
         "queries": {

@@ -13,7 +13,7 @@ from rank_bm25 import BM25Okapi
 from ..label.markup import document_html
 from ..measure import chunks, files, report, results, runs, text
 from ..measure.evalset import EvalSet
-from ..measure.text import Markup
+from ..measure.inert import Markup
 from . import figures
 
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it

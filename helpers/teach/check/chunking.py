@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from ...measure import text
+from ...measure import tokens
 from . import verdict
 from .verdict import Example, drawn, pick
 
@@ -14,7 +14,7 @@ Span = tuple[int, int, int]  # start, end, number of tokens
 
 def n_tokens(piece: str) -> int:
     """Return the number of tokens, a length for split_recursive."""
-    return len(text.token_ids(piece))
+    return len(tokens.token_ids(piece))
 
 
 def _reference_windows(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
@@ -47,7 +47,7 @@ def check_windows(function: Callable) -> None:
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
     """Return the chunks from the bytes of the tokens: a character starts with its first byte."""
-    encoding = text.encoding()
+    encoding = tokens.encoding()
     pieces = encoding.decode_tokens_bytes(encoding.encode(doc_text, disallowed_special=()))
     starts = [len(b"".join(pieces[:n]).decode(errors="ignore")) for n in range(len(pieces) + 1)]
     spans = _reference_windows(len(pieces), size, overlap)

@@ -12,7 +12,7 @@ from test_inert import RAW
 
 from helpers.label import log, markup, merge, panel
 from helpers.measure import evalset, installation
-from helpers.measure.text import Markup
+from helpers.measure.inert import Markup
 
 
 def message(shown):
