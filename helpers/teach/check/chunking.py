@@ -7,6 +7,7 @@ import numpy as np
 
 from ...measure import tokens
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn, pick
 
 Span = tuple[int, int, int]  # start, end, number of tokens
@@ -31,7 +32,8 @@ def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_windows(*args))
 
 
-def check_windows(function: Callable) -> None:
+@recorded
+def windows(function: Callable) -> None:
     """Check windows(n, size, overlap) against LangChain's token splitter."""
     hand = [
         Example((4, 4, 1), [(0, 4)]),
@@ -62,7 +64,8 @@ def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_fixed(*args))
 
 
-def check_chunk_fixed(function: Callable) -> None:
+@recorded
+def chunk_fixed(function: Callable) -> None:
     """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes."""
     five, engine = "one two three four five", "Disk full 🧯🧯🧯 again"
     hand = [
@@ -116,7 +119,8 @@ def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((doc_text,), spans)
 
 
-def check_stretches(function: Callable) -> None:
+@recorded
+def stretches(function: Callable) -> None:
     """Check stretches(doc_text) against texts whose places were counted on paper."""
     hand = [
         Example(("One.",), [(0, 4)]),
@@ -131,7 +135,8 @@ def check_stretches(function: Callable) -> None:
     verdict.run_check("stretches", function, hand, drawn(_draw_stretches))
 
 
-def check_chunk_paragraphs(function: Callable) -> None:
+@recorded
+def chunk_paragraphs(function: Callable) -> None:
     """Check chunk_paragraphs(doc_text) against texts that are built from known pieces."""
     note = "Disk full\n\n## First look\n\nRun df -h.\nRead the log.\n\n\nThen call Storage.\n"
     pieces = {

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...measure.text import content_words
 from .passed import tell_passed
+from .recorded import recorded
 from .values import as_code
 from .verdict import Wrong, not_started, value_of
 
@@ -60,7 +61,8 @@ CAUSES = {  # in the order of their rules
 }
 
 
-def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
+@recorded
+def causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
     """Compare named causes with those by rule, and their evidence with the cards.
 
     `named` is {query_id: (cause, evidence)}, for three queries or as many as there are; the
@@ -220,7 +222,8 @@ NO_RULE = {
 }
 
 
-def check_cause(cause: Callable[[dict], str]) -> None:
+@recorded
+def cause(function: Callable[[dict], str]) -> None:
     """Try the rules on made cards: each alone, and each with all that come after it."""
     names = [*CAUSES]
     for place, name in enumerate(names):
@@ -228,7 +231,7 @@ def check_cause(cause: Callable[[dict], str]) -> None:
         for later in reversed(names[place:]):
             with_later |= HOLDS[later]
         for card in (alone | HOLDS[name], with_later):
-            if cause(card) != name:
-                raise Wrong(f"cause: wanted {name!r}, got {as_code(cause(card))} for {card}")
+            if function(card) != name:
+                raise Wrong(f"cause: wanted {name!r}, got {as_code(function(card))} for {card}")
     said = f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it"
     tell_passed("cause", said)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import yaml
 
 from .passed import EXERCISES
+from .recorded import recorded
 from .verdict import WIDTH, NotStarted, Wrong, value_of
 
 SESSIONS = "A", "B", "C"
@@ -41,7 +42,8 @@ def questions_of(session: str) -> list[Question]:
     return read_questions(f"quiz_{session.lower()}")
 
 
-def check_quiz(session: str, answers: dict | Callable) -> None:
+@recorded
+def quiz(session: str, answers: dict | Callable) -> None:
     """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
     answers = value_of(f"quick test {session}", answers)
     if session not in SESSIONS:

@@ -8,6 +8,7 @@ from ...measure import stats
 from . import verdict
 from .mistakes import known_mistakes
 from .passed import tell_passed
+from .recorded import recorded
 from .values import TOLERANCE, Raised, as_code, is_sequence, short_code, type_fault
 from .verdict import SEED, Example, Wrong, drawn
 
@@ -34,7 +35,8 @@ def _close(wanted: tuple, got: tuple, values: list[float]) -> bool:
     return all(abs(a - b) <= reach for a, b in zip(wanted, got, strict=True))
 
 
-def check_bootstrap(function: Callable) -> None:
+@recorded
+def bootstrap(function: Callable) -> None:
     """Check bootstrap(values, rng, draws) against scipy.stats.bootstrap, and its use of rng."""
     answers = []
     for values in UNEVEN:
@@ -134,7 +136,8 @@ def _draw_signs(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((differences,), stats.sign_flip_p(differences))
 
 
-def check_sign_flip(function: Callable) -> None:
+@recorded
+def sign_flip(function: Callable) -> None:
     """Check sign_flip(differences) against scipy.stats.permutation_test."""
     hand = [
         Example(([0.5],), 1.0),
@@ -155,7 +158,8 @@ def _draw_holm(rng: np.random.Generator) -> list[Example]:
     return [Example((ps,), stats.holm(ps)) for ps in tried]
 
 
-def check_holm(function: Callable) -> None:
+@recorded
+def holm(function: Callable) -> None:
     """Check holm(ps) against statsmodels."""
     hand = [
         Example(([0.04],), [0.04]),
