@@ -139,4 +139,5 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
     stretch = body[start:]
     if len(stretch) > width:
         stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
-    return "… " * bool(start) + " ".join(stretch.split())
+    line = " ".join(stretch.split())
+    return f"… {line}" if start else line

@@ -197,8 +197,10 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
     names, words = [share.name for share in shares], []
-    sides = [(share, -0.2 * bool(full), "") for share in shares]
-    for share, down, noun in [*sides, *((share, 0.2, " in full") for share in full)]:
+    up = 0.2 if full else 0.0  # where there are two in a row
+    points = [(share, -up, "") for share in shares]
+    points += [(share, up, " in full") for share in full]
+    for share, down, noun in points:
         (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)

@@ -100,8 +100,9 @@ class WriteUp:
         chunk_sets, told = self.results["evidence"].get("dev", {"sets": ()})["sets"], []
         for name in names:
             words = inert.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
-            merged = "BM25 merged with " * name.startswith(MERGED)
-            told.append(merged + words.format(name.removeprefix(MERGED)))
+            if name.startswith(MERGED):
+                words = "BM25 merged with " + words
+            told.append(words.format(name.removeprefix(MERGED)))
         *most, last = told
         return inert.Markup(", ").join(most) + " and " + last if most else last
 

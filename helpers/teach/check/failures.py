@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import NamedTuple
 
+from ...measure import runs
 from ...measure.text import content_words
 from .passed import tell_passed
 from .recorded import recorded
@@ -112,7 +113,7 @@ def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
         raise Wrong("\n".join(told), f"not a cause: {unknown[0].strip()}")
     strangers = sorted(str(q) for q in given if q not in by_rule)
     if strangers:
-        some = ", ".join([*by_rule][:SOME_CARDS]) + ", ..." * (len(by_rule) > SOME_CARDS)
+        some = runs.first_names(by_rule, SOME_CARDS)
         raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {some}")
 
 

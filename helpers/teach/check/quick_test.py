@@ -60,9 +60,10 @@ def quiz(session: str, answers: dict | Callable) -> None:
     passed = len(right) >= PASS * len(questions)
     lines = []
     for n, question in questions.items():
-        outcome = "right" if n in right else "wrong" if n in given else "not answered"
-        reason = question.reason if n in right or passed else ""  # gives no answer away
-        line = f"{n}  {outcome}" + f"  {reason}" * (n in given and bool(reason))
+        line = f"{n}  not answered"
+        if n in given:
+            reason = question.reason if n in right or passed else ""  # gives no answer away
+            line = f"{n}  {'right' if n in right else 'wrong'}  {reason}".rstrip()
         lines.append(textwrap.fill(line, WIDTH, subsequent_indent=" " * len("1  right  ")))
     score = f"{len(right)} of {len(questions)}"
     if passed:
