@@ -200,7 +200,7 @@ def main() -> int:
     junit = options.get("junit")
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is half done is cleared
-        from .measure.text import Screen
+        from .measure.inert import Screen
 
         sys.stdout, sys.stderr = Screen(sys.stdout), Screen(sys.stderr)
         status = run_command(options)

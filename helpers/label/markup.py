@@ -13,7 +13,8 @@ from pathlib import Path
 import mistune
 
 from ..measure import evalset, files
-from ..measure.text import Markup, clean, how_many, mark_words
+from ..measure.inert import Markup, clean, mark_words
+from ..measure.text import how_many
 from .labelling import Entry, agreement
 from .selection import MARKS, SIGN, UNSHOWN
 

@@ -9,8 +9,9 @@ import ipywidgets as widgets
 from IPython.display import display
 
 from ..measure import evalset, files, installation, reading, runs
+from ..measure.inert import Markup
 from ..measure.installation import command
-from ..measure.text import Markup, Pair, how_many
+from ..measure.text import Pair, how_many
 from . import labelling, markup
 from .labelling import Entry, Turn
 from .markup import ASIDE, FINISH

@@ -8,7 +8,8 @@ import anywidget
 import ipywidgets as widgets
 import traitlets
 
-from ..measure.text import UNSPACED, inert
+from ..measure.inert import inert
+from ..measure.text import UNSPACED
 
 UNSHOWN = re.compile(  # Markdown that a page does not show: a list's numbers, a code's language
     r"^[ \t>]*\d{1,9}(?=[.)][ \t])|^[ \t>]*(?:```|~~~).*$", re.MULTILINE

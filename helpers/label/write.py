@@ -195,7 +195,7 @@ def write_corpus(
     places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
     places_left["others"] = max(0, room - len(zeros))
     written, places, truncated = set(), {}, False
-    stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see text.Screen
+    stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see inert.Screen
     look = {"unit": "", "leave": False, "disable": None}  # None: where nobody looks
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in tqdm(source.documents, "documents", file=stream, **look):

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from . import chunks, evalset, runs, sparse, text
+from . import chunks, evalset, inert, runs, sparse, text, tokens
 from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
+from .inert import Markup
 from .runs import BASELINE, Ranking
-from .text import Markup
 
 NAME = BASELINE["chunker"]
 Ranker = Callable[[str, int], Ranking]  # (query, k) -> its first k chunks
@@ -31,10 +31,11 @@ def windows(body: str) -> list[tuple[int, int, int]]:
 
     The last one ends with the text, so none lies inside another.
     """
-    size, overlap, ids = BASELINE["chunk_tokens"], BASELINE["overlap_tokens"], text.token_ids(body)
+    size, overlap = BASELINE["chunk_tokens"], BASELINE["overlap_tokens"]
+    ids = tokens.token_ids(body)
     firsts = range(0, max(1, len(ids) - overlap), size - overlap)
     spans = [(first, min(first + size, len(ids))) for first in firsts]
-    at = text.token_starts(ids, {edge for span in spans for edge in span})
+    at = tokens.token_starts(ids, {edge for span in spans for edge in span})
     return [(at[first], at[end], end - first) for first, end in spans]
 
 
@@ -77,12 +78,12 @@ def ask(question: str, top: int = 5):
     for doc_id, chunk in [*find(question).items()][:top]:
         document = evals.documents[doc_id]
         whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
-        body = text.without_markdown(whole[max(chunk.start, head) : chunk.end])
+        body = inert.without_markdown(whole[max(chunk.start, head) : chunk.end])
         passage = text.snippet(body, words)
-        shown = (text.mark_words(part, words) for part in (document.title or doc_id, passage))
+        shown = (inert.mark_words(part, words) for part in (document.title or doc_id, passage))
         items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
     none = Markup("<p>No document shares a word with this question.</p>")
-    return text.html(Markup("<ol>{}</ol>").format(items) if items else none)
+    return inert.html(Markup("<ol>{}</ol>").format(items) if items else none)
 
 
 def baseline_command(evals: EvalSet) -> int:
@@ -101,7 +102,7 @@ def baseline_command(evals: EvalSet) -> int:
     runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
     if not _is_measured(evals):
         results.write_results(evals.folder, measured(evals, rank, units))
-    print(text.plain(report.summary(results.read_results(evals.folder))))
+    print(inert.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")
     return 0
 

@@ -14,12 +14,13 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from . import evalset, evidence, files, links, measures, reading, results, runs, stats, text
+from . import evalset, evidence, files, inert, links, measures, reading, results, runs, stats, text
 from .evalset import EvalSet, EvalSetError
+from .inert import interval, number
 from .installation import TEMPLATES, command
 from .measures import MEASURES, Qrels
 from .runs import Run
-from .text import how_many, interval, number
+from .text import how_many
 
 PAGE = TEMPLATES / "compare.jinja"
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
@@ -560,7 +561,7 @@ def comparison_page(comparison: dict) -> str:
     filters = {"mean": measures.mean_name, "p": stats.p_text}
     decide = {decided_by(row, comparison["decides"]) for row in comparison["runs"]}
     verdict = "verdict on documents" if decide & evidence.OF_EVIDENCE.keys() else "verdict"
-    page = text.template(PAGE, **filters).render(
+    page = inert.template(PAGE, **filters).render(
         comparison,
         deciding=_deciding,
         decided_by=decided_by,
@@ -571,7 +572,7 @@ def comparison_page(comparison: dict) -> str:
         stats=stats,
         evidence=evidence,
     )
-    return re.sub(r"(?:^\|.*\n)+", _aligned, f"{text.paragraphs(page)}\n", flags=re.M)
+    return re.sub(r"(?:^\|.*\n)+", _aligned, f"{inert.paragraphs(page)}\n", flags=re.M)
 
 
 def _aligned(table: re.Match) -> str:
@@ -717,8 +718,8 @@ def as_junit(comparison: dict, statuses: list[int]) -> str:
         if row["new_failures"]:
             words += f"; newly without results: {', '.join(row['new_failures'])}"
         case = ElementTree.SubElement(suite, "testcase", classname="compare")
-        case.set("name", text.visible(f"{row['name']} {beside}"))
-        ElementTree.SubElement(case, ENDED[status]).text = text.visible(words)
+        case.set("name", inert.visible(f"{row['name']} {beside}"))
+        ElementTree.SubElement(case, ENDED[status]).text = inert.visible(words)
     return ElementTree.tostring(suite, "utf-8").decode() + "\n"
 
 
@@ -729,4 +730,4 @@ def _write(path: Path, comparison: dict) -> None:
     numbers = json.dumps(comparison, indent=1, ensure_ascii=False)
     files.write(Path(f"{path}.json"), f"{numbers}\n")
     files.write(page, markdown)
-    print(f"{text.plain(markdown)}\nwritten: {path}.md and .json")
+    print(f"{inert.plain(markdown)}\nwritten: {path}.md and .json")

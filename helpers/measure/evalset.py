@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from . import files, installation
-from . import text as tokens
 from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError
 from .installation import command
-from .text import how_many
+from .text import NEAR, TOKENIZERS, content_words, how_many, merge_groups, near_duplicates
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
@@ -95,14 +94,14 @@ class EvalSet(NamedTuple):
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
-        return tokens.TOKENIZERS[self.tokenizer](text)
+        return TOKENIZERS[self.tokenizer](text)
 
     def word_overlap(self, query: Query) -> float:
         """Return the share (0 to 1) of the query's content words that stand in a relevant document.
 
         A word counts when any of them has it; a query without content words gives 0.
         """
-        words = tokens.content_words(self.words(query.query))
+        words = content_words(self.words(query.query))
         relevant = (self.documents[d].retrieval_text for d in query.relevant_doc_ids)
         known = set().union(*map(self.words, relevant))
         return sum(word in known for word in words) / len(words) if words else 0.0
@@ -114,13 +113,13 @@ class EvalSet(NamedTuple):
             stem = re.sub(r"-(v\d+|20\d\d)$", "", doc_id)
             name = ("versions of", stem) if document.version else doc_id
             ties.append({doc_id, document.copy_of or doc_id, name})
-        families = [sorted(tie & self.documents.keys()) for tie in tokens.merge_groups(ties)]
+        families = [sorted(tie & self.documents.keys()) for tie in merge_groups(ties)]
         return {pair for doc_ids in families for pair in combinations(doc_ids, 2)}
 
-    def near_duplicates(self, threshold: float = tokens.NEAR) -> dict[tuple[str, str], float]:
+    def near_duplicates(self, threshold: float = NEAR) -> dict[tuple[str, str], float]:
         """Return {(doc_id, doc_id): Jaccard} of documents whose bodies share many runs of words."""
         bodies = {doc_id: self.words(doc.text) for doc_id, doc in self.documents.items()}
-        return tokens.near_duplicates(bodies, threshold)
+        return near_duplicates(bodies, threshold)
 
     def examples(self, kind: str) -> list[Query]:
         """Return dev queries of a kind, else all of dev, else any, to choose an example from.

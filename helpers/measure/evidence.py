@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from . import measures, runs, stats, text
+from . import measures, runs, stats, tokens
 from .chunks import Chunk, read_chunks
 from .evalset import Document, EvalSet, EvalSetError
 
@@ -171,7 +171,7 @@ def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document
         if chunk.n_tokens > room:
             ids = _token_ids(chunk.text(documents))
             room = min(room, len(ids))  # tokens were counted in the document, not in the chunk
-            end = chunk.start + text.token_starts(ids, {room})[room]
+            end = chunk.start + tokens.token_starts(ids, {room})[room]
             return [*taken, chunk._replace(end=end, n_tokens=room)] if room else taken
         taken.append(chunk)
         room -= chunk.n_tokens
@@ -179,7 +179,7 @@ def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document
 
 
 # Queries and budgets meet the same chunks and quotes.
-_token_ids = functools.lru_cache(maxsize=2_000)(text.token_ids)
+_token_ids = functools.lru_cache(maxsize=2_000)(tokens.token_ids)
 
 
 def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) -> float:
@@ -412,7 +412,7 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk
         if ":" in span:
             start, end = map(int, span.split(":"))
             body = evals.documents[doc_id].retrieval_text[start:end]
-            passages[name] = Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
+            passages[name] = Chunk(doc_id, 0, start, end, len(tokens.token_ids(body)))
     unknown = sorted(names - passages.keys())
     if unknown and path.is_file():
         raise EvalSetError(f"{run.name}: found chunk {n}, wanted one of {path}" for n in unknown)

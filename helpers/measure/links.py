@@ -1,7 +1,7 @@
 """Documents that count as one, and the queries that share their answers through them."""
 
 from collections import Counter, defaultdict
-from itertools import chain
+from itertools import chain, product
 
 from . import evalset, text
 
@@ -49,12 +49,14 @@ def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
     families = defaultdict(list)
     for query_id, family, _ in answers(evals, links):
         families[query_id].append(str(family))
-    words = {
-        q: text.content_words(evals.words(row.query)) for q, row in evals.settled_queries.items()
-    }
-    words = {q: own for q, own in words.items() if own and len(words) <= WORDED}
-    worded = text.near_duplicates(words, DOUBLE, size=1)
-    return {*worded, *text.near_duplicates(families, ALIKE, size=1)}
+    pairs = {*text.near_duplicates(families, ALIKE, size=1)}
+    if len(evals.settled_queries) <= WORDED:
+        words = {}
+        for query_id, query in evals.settled_queries.items():
+            if own := text.content_words(evals.words(query.query)):
+                words[query_id] = own
+        pairs |= text.near_duplicates(words, DOUBLE, size=1).keys()
+    return pairs
 
 
 def answers(evals: evalset.EvalSet, links: Pairs, least: int = 1) -> list[tuple[str, int, str]]:
@@ -65,9 +67,15 @@ def answers(evals: evalset.EvalSet, links: Pairs, least: int = 1) -> list[tuple[
     qrels = evals.qrels()
     relevant = {d for row in qrels.values() for d, grade in row.items() if grade}
     ties = [{doc_id} for doc_id in relevant] + [{*p} for p in links if relevant.issuperset(p)]
-    family = {doc_id: n for n, group in enumerate(text.merge_groups(ties)) for doc_id in group}
-    labels = ((q, doc_id, grade) for q, row in qrels.items() for doc_id, grade in row.items())
-    return [(q, family[doc_id], doc_id) for q, doc_id, grade in labels if grade >= least]
+    family = {}
+    for number, group in enumerate(text.merge_groups(ties)):
+        family |= dict.fromkeys(group, number)
+    found = []
+    for query_id, row in qrels.items():
+        for doc_id, grade in row.items():
+            if grade >= least:
+                found.append((query_id, family[doc_id], doc_id))
+    return found
 
 
 def shared_answers(
@@ -81,7 +89,11 @@ def shared_answers(
     for query_id, family, doc_id in answers(evals, links, least):
         half = dev if evals.queries[query_id].split == "dev" else test
         half[family].append((query_id, doc_id))
-    return sorted((q, r, a, b) for n in dev for q, a in dev[n] for r, b in test[n])
+    shared = []
+    for family, of_dev in dev.items():
+        for (asked, doc_id), (other, other_id) in product(of_dev, test[family]):
+            shared.append((asked, other, doc_id, other_id))
+    return sorted(shared)
 
 
 def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
@@ -89,11 +101,15 @@ def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
 
     Empty exactly where no component of `components` has queries of both halves.
     """
-    shared = shared_answers(evals, links, evals.tying_grade)
-    split = {query_id: query.split for query_id, query in evals.all_queries.items()}
-    doubles = [(q, r) for q, r in sorted(near_doubles(evals, links)) if split[q] != split[r]]
-    through = (f"{q} and {r} through {a if a == b else f'{a} ~ {b}'}" for q, r, a, b in shared)
-    return [*through, *(f"{q} ~ {r}, near-doubles" for q, r in doubles)]
+    told = []
+    for query_id, other, doc_id, other_id in shared_answers(evals, links, evals.tying_grade):
+        through = doc_id if doc_id == other_id else f"{doc_id} ~ {other_id}"
+        told.append(f"{query_id} and {other} through {through}")
+    queries = evals.all_queries
+    for query_id, other in sorted(near_doubles(evals, links)):
+        if queries[query_id].split != queries[other].split:
+            told.append(f"{query_id} ~ {other}, near-doubles")
+    return told
 
 
 def apart_from_dev(evals: evalset.EvalSet) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import fastjsonschema
 
-from . import evalset, evidence, files, measures, runs, stats, text
+from . import evalset, evidence, files, measures, runs, stats, text, tokens
 from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
 from .installation import command
@@ -29,26 +29,35 @@ def results_content(
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C, `quoted` from of_evidence.
     """
-    halves = {split: {q: values[q] for q in evals.qrels(split)} for split in files.SPLITS}
-    halves = {split: rows for split, rows in halves.items() if rows}
-    together = {"all": {q: values[q] for q in evals.qrels()}} if len(halves) > 1 else {}
+    halves = {}
+    for split in files.SPLITS:
+        if rows := {query_id: values[query_id] for query_id in evals.qrels(split)}:
+            halves[split] = rows
+    summed = dict(halves)
+    if len(halves) > 1:
+        summed["all"] = {query_id: values[query_id] for query_id in evals.qrels()}
     labels = measures.answered_in_full(evals.qrels(), evals.full_grade)
     full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
-    values = {q: row | full.get(q, {}) for q, row in values.items()}
-    rows = compared["runs"]  # bounds over unjudged results are a report's
-    told = [{name: row[name] for name in row if name != "unjudged"} for row in rows]
+    by_field = {}
+    for field in measures.fields_told(evals):
+        means = {split: _means_by(evals, rows, field) for split, rows in halves.items()}
+        by_field[f"by_{field}"] = means
+    systems = []
+    for row in compared["runs"]:  # bounds over unjudged results are a report's
+        systems.append({name: value for name, value in row.items() if name != "unjudged"})
+    per_query = []
+    for query_id, grades in evals.qrels().items():
+        measured = values[query_id] | full.get(query_id, {})
+        per_query.append(_per_query(evals, query_id, grades, run.get(query_id, []), measured))
     return {
         **_inputs(evals),
-        "summary": {name: _summary(rows, full) for name, rows in (halves | together).items()},
-        **{
-            f"by_{field}": {split: _means_by(evals, rows, field) for split, rows in halves.items()}
-            for field in measures.fields_told(evals)
-        },
+        "summary": {name: _summary(rows, full) for name, rows in summed.items()},
+        **by_field,
         "told_apart": {split: measures.answerability_auroc(evals, split, run) for split in halves},
-        "compared_dev": compared | {"runs": told},
+        "compared_dev": compared | {"runs": systems},
         "evidence": quoted,
         "cards": cards,
-        "per_query": [_per_query(evals, *labels, run, values) for labels in evals.qrels().items()],
+        "per_query": per_query,
     }
 
 
@@ -58,11 +67,12 @@ def _inputs(evals: EvalSet) -> dict:
     method = {name: made[name] for name in runs.BASELINE}
     chunk_file = evals.folder / CHUNKS
     chunks = {"chunks_sha256": files.file_hash(chunk_file)} if chunk_file.is_file() else {}
+    documents = evals.documents.values()
     return {
         "corpus": {
             "name": evals.name,
-            "documents": len(evals.documents),
-            "tokens": sum(len(text.token_ids(d.retrieval_text)) for d in evals.documents.values()),
+            "documents": len(documents),
+            "tokens": sum(len(tokens.token_ids(document.retrieval_text)) for document in documents),
             "sha256": evals.corpus_hash(),
         },
         "queries": {
@@ -82,17 +92,20 @@ def _summary(rows: Values, full: Values) -> dict:
 
     And n and means of those that a document answers in `full`, if there are any.
     """
-    middle, full = measures.median_first_rank(rows), {q: full[q] for q in rows if q in full}
-    return {
+    intervals = {}
+    for name in measures.MEASURES:
+        values = [row[name] for row in rows.values()]
+        intervals[measures.mean_name(name)] = stats.bootstrap_interval(values)
+    middle = measures.median_first_rank(rows)
+    summary = {
         "n": len(rows),
         "measures": measures.means(rows),
-        "intervals": {
-            measures.mean_name(name): stats.bootstrap_interval([row[name] for row in rows.values()])
-            for name in measures.MEASURES
-        },
+        "intervals": intervals,
         "median_first_rank": middle if middle < math.inf else None,
-        **({"full": {"n": len(full), "measures": measures.means(full)}} if full else {}),
     }
+    if own := {query_id: full[query_id] for query_id in rows if query_id in full}:
+        summary["full"] = {"n": len(own), "measures": measures.means(own)}
+    return summary
 
 
 def _means_by(evals: EvalSet, rows: Values, field: str) -> dict:
@@ -103,15 +116,17 @@ def _means_by(evals: EvalSet, rows: Values, field: str) -> dict:
     }
 
 
-def _per_query(evals: EvalSet, query_id: str, grades: dict, run: dict, values: dict) -> dict:
+def _per_query(
+    evals: EvalSet, query_id: str, grades: dict, ranking: runs.Ranking, values: dict[str, float]
+) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
     query = evals.queries[query_id]
     return {
         **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
-        "retrieved": run.get(query_id, [])[:10],
-        "first_rank": measures.first_rank(values[query_id]),
-        "measures": values[query_id],
+        "retrieved": ranking[:10],
+        "first_rank": measures.first_rank(values),
+        "measures": values,
     }
 
 
@@ -125,20 +140,25 @@ def evidence_content(
     the means of evidence.BESIDE as if any quote were enough (`any_quote`).
     """
     quoted: dict = {}
-    for split in files.SPLITS if rankings else ():
-        if not (wanted := evidence.quoted_queries(evals, split)):
+    if not rankings:
+        return quoted
+    for split in files.SPLITS:
+        wanted = evidence.quoted_queries(evals, split)
+        if not wanted:
             continue
         is_dev = split == files.SPLITS[0]
         chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
-        asked, rows, alone = [wanted, evidence.any_quote(wanted)], {}, {}
+        asked = [wanted, evidence.any_quote(wanted)]
+        together, alone = {}, {}
         for name in chosen:
-            rows[name], alone[name] = evidence.by_query_asked(
+            together[name], alone[name] = evidence.by_query_asked(
                 asked, evals, rankings[name], known[name], evidence.CUTOFFS
             )
-        sets = _chunk_sets(known, rows, base, evals.matters)
-        for name, values in alone.items() if alone[base] else ():
-            means = measures.means(values)
-            sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
+        sets = _chunk_sets(known, together, base, evals.matters)
+        if alone[base]:  # some labels take several quotes together
+            for name, values in alone.items():
+                means = measures.means(values)
+                sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
         by_k = evidence.shares_by_k(wanted, rankings[base])
         quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
         if is_dev:
@@ -155,11 +175,14 @@ def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str,
         name: {"chunks": len(known[name]), "means": measures.means(of_set)}
         for name, of_set in rows.items()
     }
-    others, measure = [name for name in sets if name != base], evidence.DECIDES
-    pairs = [stats.by_measure([measure], rows[base], rows[name])[measure] for name in others]
-    for name, pair in zip(others, pairs, strict=True):
-        pair["bounds"] = stats.bounds_of(measure, rows[base], rows[name])
-    for name, pair, told in zip(others, pairs, stats.verdicts(pairs, matters), strict=True):
+    measure, pairs = evidence.DECIDES, {}
+    for name in sets:
+        if name == base:
+            continue
+        pairs[name] = stats.by_measure([measure], rows[base], rows[name])[measure]
+        pairs[name]["bounds"] = stats.bounds_of(measure, rows[base], rows[name])
+    verdicts = stats.verdicts([*pairs.values()], matters)
+    for (name, pair), told in zip(pairs.items(), verdicts, strict=True):
         sets[name]["against"] = pair | told
     return sets
 
@@ -195,12 +218,13 @@ def read_results(folder: Path) -> dict:
 
 def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
     """Return what is not as it was measured; `content` comes from `read_results`."""
-    changed, of_run, measured = [], content["run"], measured_queries(evals, content)
+    changed, measured = [], measured_queries(evals, content)
     if content["corpus"]["sha256"] != evals.corpus_hash():
         changed.append("another corpus")
     if content["queries"]["sha256"] != evals.queries_hash(measured):
         changed.append("other queries and labels")
-    for name, sha256 in ((RUN, of_run["sha256"]), (CHUNKS, of_run.get("chunks_sha256"))):
+    hashes = {RUN: content["run"]["sha256"], CHUNKS: content["run"].get("chunks_sha256")}
+    for name, sha256 in hashes.items():
         path = evals.folder / name
         if sha256 and not (path.is_file() and files.file_hash(path) == sha256):
             changed.append(f"another {name}")
@@ -214,7 +238,8 @@ def measured_queries(evals: EvalSet, content: dict) -> set[str]:
     """
     if content["queries"]["sha256"] == evals.queries_hash():
         return {*evals.settled_queries}
-    run, measured = evals.folder / RUN, {row["query_id"] for row in content["per_query"]}
+    measured = {row["query_id"] for row in content["per_query"]}
+    run = evals.folder / RUN
     card = runs.card_path(run)
     if not (run.is_file() and card.is_file()):
         return measured
@@ -242,8 +267,8 @@ def read_current_results(evals: EvalSet) -> dict:
 def what_next(folder: Path) -> str:
     """Return where a report leads: other commands, and for our own set the results' digits."""
     if folder != evalset.DEFAULT:
-        audit, measure = (command(*of, EVALS=folder) for of in (["audit"], ["compare"]))
-        return f"next: {audit} asks the set, {measure} measures a run on it"
+        audit, compare = command("audit", EVALS=folder), command("compare", EVALS=folder)
+        return f"next: {audit} asks the set, {compare} measures a run on it"
     return (
         "next: make lab opens the exercises; make compare RUN=path/to/run.trec measures a system; "
         "notebooks/your_own_documents.md says how to take your documents\n"

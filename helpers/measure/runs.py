@@ -161,7 +161,9 @@ def hashes(evals: EvalSet, chunker: object, asked: Collection[str] | None = None
     """
     made = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash(asked)}
     chunk_set = evals.folder / "chunks" / f"{chunker}.jsonl"
-    return made | ({"chunks_sha256": files.file_hash(chunk_set)} if chunk_set.is_file() else {})
+    if chunk_set.is_file():
+        made["chunks_sha256"] = files.file_hash(chunk_set)
+    return made
 
 
 def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = None) -> None:
@@ -257,7 +259,9 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     parts = without_own(evals, whole)
     rankings = {query_id: best_by_document(ranking) for query_id, ranking in parts.items()}
     of_passages = ["#" in name for found in scores.values() for name in found]
-    warnings = _warnings(scores, unknown, rankings, of_passages) + [OWN] * (parts != whole)
+    warnings = _warnings(scores, unknown, rankings, of_passages)
+    if parts != whole:
+        warnings.append(OWN)
     parts = parts if all(of_passages) else {}
     return Run(unzipped(path).stem, rankings, warnings, parts, first=first)
 
@@ -299,14 +303,11 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
     (queries, _), documents = _spellings(evals.all_queries), _spellings(evals.documents)
     own_ids: dict[str, str] = {}  # by spelling: most stand in many lists
     for place, query_id, results in _lines(path, problems):
-        need, _, number = query_id.rpartition("#")
-        is_number = re.fullmatch(r"\d{1,9}", number)  # int() takes no 5,000 digits
-        is_further = is_number and int(number) > 1 and not queries.get(query_id)
-        search = (queries.get(need), int(number)) if is_further else (queries.get(query_id), 1)
-        if not search[0]:
+        need, number = _need_and_number(query_id, queries)
+        if need is None:
             unknown[query_id] = None
             continue
-        of_query = scores.setdefault(search, {})
+        of_query = scores.setdefault((need, number), {})
         for ranked_id, score in results:
             try:
                 if ranked_id not in own_ids:
@@ -318,6 +319,19 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
             except ValueError as error:
                 problems.append(f"{place}: {error}")
     return scores, unknown
+
+
+def _need_and_number(query_id: str, queries: dict[str, str]) -> tuple[str | None, int]:
+    """Return the set's id of a query, None for an unknown one, and the number of the search.
+
+    That is 1, and 2 or more for a further search, q1#2. `queries` are ids by their spellings.
+    """
+    if known := queries.get(query_id):
+        return known, 1
+    need, _, number = query_id.rpartition("#")
+    if re.fullmatch(r"\d{1,9}", number) and int(number) > 1:  # int() takes no 5,000 digits
+        return queries.get(need) or None, int(number)
+    return None, 1
 
 
 def _lines(path: Path, problems: files.Problems = None) -> Iterator[tuple[str, str, Ranking]]:
@@ -382,11 +396,12 @@ def _spellings(ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 def _known(name: str, spellings: tuple[dict, dict]) -> str:
     """Return the id of which `name` is a spelling, "" where none or more than one is."""
+    whole, short = spellings
     page = re.sub(r"\.(md|txt)$", "", name)  # ids of pages have lost their ending
-    for of, given in zip((spellings[0], *spellings), (name, page, name), strict=True):
+    for known, given in ((whole, name), (whole, page), (short, name)):
         for spelled in (given, given.replace(":", "/"), given.replace(" ", "_")):
-            if spelled in of:
-                return of[spelled]
+            if spelled in known:
+                return known[spelled]
     return ""
 
 
@@ -455,18 +470,29 @@ def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[boo
     tied = sum(len(set(top)) < len(top) for top in tops)
     whole = of_passages.count(False) if any(of_passages) else 0
     later = {query_id: None for query_id, _ in scores if (query_id, 1) not in scores}
-    told = (
-        (unknown, f"{how_many(len(unknown), 'unknown query id')} left out: {first_names(unknown)}"),
-        (later, f"results of later searches (q1#2) but not of the first (q1) for "
-         f"{how_many(len(later), 'query')}: {first_names(later)}"),
-        (others, f"results of {how_many(others, 'query')} don't stand in the order of their scores,"
-         " which decides, the highest first: negate distances, give a new order new scores"),
-        (tied, f"equal scores at ranks 1 to 11 in {how_many(tied, 'query')}: ids decide their "
-         "order"),
-        (whole, f"{whole:,} of {len(of_passages):,} results are whole documents, so passages count "
-         "as theirs and no evidence is measured"),
-    )  # fmt: skip
-    return [words for holds, words in told if holds]
+    warnings = []
+    if unknown:
+        many = how_many(len(unknown), "unknown query id")
+        warnings.append(f"{many} left out: {first_names(unknown)}")
+    if later:
+        many = how_many(len(later), "query")
+        which = "results of later searches (q1#2) but not of the first (q1)"
+        warnings.append(f"{which} for {many}: {first_names(later)}")
+    if others:
+        remedy = "negate distances, give a new order new scores"
+        warnings.append(
+            f"results of {how_many(others, 'query')} don't stand in the order of their scores, "
+            f"which decides, the highest first: {remedy}"
+        )
+    if tied:
+        many = how_many(tied, "query")
+        warnings.append(f"equal scores at ranks 1 to 11 in {many}: ids decide their order")
+    if whole:
+        warnings.append(
+            f"{whole:,} of {len(of_passages):,} results are whole documents, so passages count "
+            "as theirs and no evidence is measured"
+        )
+    return warnings
 
 
 def first_names(names: Iterable[str], most: int = 5) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy  # its stats take a second to import, so they wait until they are used
 
-from . import text
+from . import inert, text
 
 SEED, DRAWS = 2026, 10_000
 ALPHA, POWER = 0.05, 0.8
@@ -254,7 +254,7 @@ def is_within(bounds: Ends, matters: float) -> bool:
 
 def _reach_in_words(pair: Paired, bounds: Ends, matters: float) -> str:
     """Return what the worst case says: whether the bounds hold, and how many queries that takes."""
-    ends, needed = text.interval(bounds, "+.3f"), queries_for_absence(matters)
+    ends, needed = inert.interval(bounds, "+.3f"), queries_for_absence(matters)
     if is_within(bounds, matters):
         return f"the worst case, {ends}, is within ±{matters:g}"
     words = f"the worst case, {ends}, goes beyond ±{matters:g}"
@@ -294,13 +294,13 @@ def verdicts(pairs: Sequence[dict], matters: float = MATTERS) -> list[dict]:
         paired = Paired(*(pair[field] for field in Paired._fields))
         word, reason = verdict(paired, p, pair["bounds"], matters)
         alone, _ = verdict(paired, paired.p, pair["bounds"], matters)
-        told.append({"p_holm": p, "verdict": word, "reason": text.Markup(reason), "alone": alone})
+        told.append({"p_holm": p, "verdict": word, "reason": inert.Markup(reason), "alone": alone})
     return told
 
 
-def p_text(p: float) -> text.Markup:
+def p_text(p: float) -> inert.Markup:
     """Return p with four decimals, below .001 as "<.001"."""
-    return text.Markup("<.001") if p < 0.001 else text.number(p, ".4f")
+    return inert.Markup("<.001") if p < 0.001 else inert.number(p, ".4f")
 
 
 # Two readings, two groups.

@@ -1,27 +1,12 @@
-"""Words for BM25, tokens for chunk sizes, and texts as they are shown."""
+"""Words for BM25, and texts that share runs of words."""
 
-import functools
-import hashlib
-import numbers
-import os
 import re
-import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Set
-from html import unescape
+from collections.abc import Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
-from pathlib import Path
-from typing import TextIO
-from unittest.mock import patch
 
-import markupsafe
 import regex
-import tiktoken
-
-VOCABULARY = Path(__file__).with_name("vocabulary")  # a cache of tiktoken, which names its files
-CACHED = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"  # by the SHA-1 of their address
-SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 
 # Scripts written without spaces, and Hangul, whose words carry their particles with them:
 # Thai, Lao, Myanmar, Hangul, Khmer, Hiragana, Katakana, Han.
@@ -143,158 +128,6 @@ def merge_groups(groups: Iterable[Iterable[Hashable]]) -> list[set]:
     return list({id(whole): whole for whole in home.values()}.values())
 
 
-# Tokens, for chunk sizes.
-
-
-@functools.cache
-def encoding() -> tiktoken.Encoding:
-    """Return the token encoding, read once from `helpers/vocabulary`.
-
-    Raises OSError for another file than tiktoken wants: it would delete it and go to the network.
-    """
-    path = VOCABULARY / CACHED
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
-    if sha256 != SHA256:
-        remedy = "take the file from the workbook's repository again"
-        raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
-    with patch.dict(os.environ, TIKTOKEN_CACHE_DIR=str(VOCABULARY)):
-        return tiktoken.get_encoding("cl100k_base")
-
-
-def token_ids(text: str) -> list[int]:
-    """Return the token ids of `text`. Text that looks like a special token is plain text."""
-    return encoding().encode(text, disallowed_special=())
-
-
-def token_starts(ids: list[int], numbers: set[int]) -> dict[int, int]:
-    """Return {n: character at which token n begins}, for some tokens of one text.
-
-    A token that begins inside a character is given that character; one past the last gives the
-    text's length.
-    """
-    starts, done, characters, begun = {}, 0, 0, b""
-    for number in sorted(numbers):
-        read = begun + encoding().decode_bytes(ids[done:number])
-        whole = read.decode(errors="ignore")  # without the character that the last token begins
-        begun = read[len(whole.encode()) :]
-        characters += len(whole)
-        starts[number], done = characters, number
-    return starts
-
-
-# Texts of a set as they are shown: no character of theirs acts.
-
-ACTING = (  # controls but tab and line end, marks that turn the direction, half characters
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
-)
-ACTIVE = re.compile(  # what HTML or Markdown gives a meaning to, anywhere or at the start
-    r"""[&<>"'`*~|@^{}\[\]$\\\n\t]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|"""
-    r"\A[-+=:.#]|\A\d(?=\d*[.)])|\A (?=[-+=# \d])",
-    re.IGNORECASE,
-)
-
-
-def visible(text: str) -> str:
-    """Return `text` with what acts on a terminal or a reading direction as escapes: \\x1b."""
-    return re.sub(f"[{ACTING}]", lambda m: m[0].encode("unicode_escape").decode(), text)
-
-
-class Markup(markupsafe.Markup):
-    """Text that is HTML or Markdown. Plain text that is put into it becomes inert.
-
-    `Markup("<p>{}</p>").format(text)`, `+`, `%` and `join` all do that, so nothing but a literal of
-    ours, passed to Markup, becomes markup.
-    """
-
-    __slots__ = ()
-
-    @classmethod
-    def escape(cls, text: object) -> "Markup":
-        """Return markup as it is, and any other text as markup that shows it and does nothing.
-
-        A character with a meaning in HTML or Markdown becomes a numeric reference; `$` and a
-        backslash, which JupyterLab takes for formulas, stand in an element each.
-        """
-        if hasattr(text, "__html__"):
-            return cls(text.__html__())
-        return cls(ACTIVE.sub(_reference, visible(str(text))))
-
-    def format(self, *values: object, **named: object) -> "Markup":
-        """Fill the places as str.format does; numbers stand as they are formatted."""
-        return Markup(_Inert().vformat(self, values, named))
-
-
-inert = Markup.escape
-
-
-class _Inert(string.Formatter):
-    def format_field(self, value: object, spec: str) -> str:
-        shown = format(value, spec)
-        return shown if isinstance(value, numbers.Number | Markup) else inert(shown)
-
-
-def _reference(match: re.Match) -> str:
-    reference = f"&#{ord(match[0])};"
-    return f"<span>{reference}</span>" if match[0] in "$\\" else reference
-
-
-def html(page: str):
-    """Return what a cell shows as HTML; all but Markup is inert."""
-    from IPython.display import HTML  # needed in cells only
-
-    return HTML(inert(page))
-
-
-def markdown(page: str):
-    """Return what a cell shows as Markdown; all but Markup is inert."""
-    from IPython.display import Markdown
-
-    return Markdown(inert(page))
-
-
-def template(path: Path, **filters: Callable):
-    """Return a Jinja template with further filters: all it is given becomes inert unless Markup."""
-    import jinja2  # needed for pages only
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(path.parent),
-        finalize=inert,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters |= {"number": number, "interval": interval, "many": how_many}
-    environment.filters |= {"measure_name": measure_name} | filters
-    return environment.get_template(path.name)
-
-
-def number(value: float | None, form: str = ".3f") -> Markup:
-    """Return a number as it is formatted, "" for None."""
-    return Markup("" if value is None else f"{{:{form}}}").format(value)
-
-
-def interval(ends: tuple[float | None, float | None], form: str = ".3f") -> Markup:
-    """Return both ends of an interval, "" where there is none."""
-    return Markup("") if None in ends else number(ends[0], form) + " to " + number(ends[1], form)
-
-
-def measure_name(name: str) -> Markup:
-    """Return the name of a measure as it is written, full hit@5; any other text is inert."""
-    return Markup(name) if re.fullmatch(r"[A-Za-z][A-Za-z -]*@\d+", name) else inert(name)
-
-
-def paragraphs(page: str) -> Markup:
-    """Return a filled template with a line for each paragraph, item, heading and row of a table."""
-    lines = re.sub(r"(?<![ \n])\n *(?![ \n#>|]|- )", " ", page.strip())
-    return Markup(re.sub(r"\n{3,}", "\n\n", lines))
-
-
-def mark_words(body: str, words: set[str]) -> Markup:
-    """Return `body` as markup in which the given lower-case words are marked."""
-    mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
-    return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
-
-
 def snippet(body: str, words: set[str], width: int = 240) -> str:
     """Return the stretch of `body`, about `width` characters, with the most different `words`."""
     starts = [m.start() for m in re.finditer(r"\w+", body) if m[0].lower() in words] or [0]
@@ -306,60 +139,5 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
     stretch = body[start:]
     if len(stretch) > width:
         stretch = stretch[:width].rsplit(" ", 1)[0] + " …"
-    return "… " * bool(start) + " ".join(stretch.split())
-
-
-def without_markdown(page: str) -> str:
-    """Return the words that a Markdown page shows, on one line; HTML in it is shown as text."""
-    import mistune  # a search alone doesn't need it
-
-    render = mistune.create_markdown(plugins=["table", "strikethrough", "task_lists"])
-    return Markup(render(page)).striptags()
-
-
-def plain(page: str) -> str:
-    """Return a Markdown page as a terminal shows it: each reference as the sign it stands for."""
-    return unescape(re.sub("</?span>", "", page))
-
-
-KEPT = set("alt class colspan data-label id role rowspan scope start style".split())
-SAFE = {
-    "href": re.compile(r"#|https://|[A-Za-z]\w*\.(md|jsonl?)\Z"),  # or a file beside the page
-    "src": re.compile("data:image/png;base64,"),
-}
-
-
-def clean(page: str) -> str:
-    """Return HTML with the tags of a text, tables and drawings inside the page, and no others.
-
-    Of every other tag the words stay, of a script or a style nothing. Images come from nowhere but
-    the page, links lead into it, to a file beside it and to https.
-    """
-    import nh3  # compiled: where there is no wheel, only pages and the panel lack it
-
-    def keep(tag: str, name: str, value: str) -> str | None:
-        return value if name not in SAFE or SAFE[name].match(value) else None
-
-    return nh3.clean(
-        page,
-        attributes={"*": KEPT, "a": {"href"}, "img": {"src"}},
-        attribute_filter=keep,
-        filter_style_properties={"text-align", "width"},
-        url_schemes={"https", "data"},
-        link_rel=None,
-    )
-
-
-class Screen:
-    """A stream on which no text acts and none fails: controls and the like become escapes."""
-
-    def __init__(self, stream: TextIO):
-        self.stream = stream
-        stream.reconfigure(errors="backslashreplace")  # what its encoding lacks
-
-    def write(self, text: str) -> int:
-        """Write what is visible of `text`."""
-        return self.stream.write(visible(text))
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.stream, name)
+    line = " ".join(stretch.split())
+    return f"… {line}" if start else line

@@ -13,7 +13,7 @@ from rank_bm25 import BM25Okapi
 from ..label.markup import document_html
 from ..measure import chunks, files, report, results, runs, text
 from ..measure.evalset import EvalSet
-from ..measure.text import Markup
+from ..measure.inert import Markup
 from . import figures
 
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it
@@ -138,29 +138,42 @@ def card_html(card: dict, evals: EvalSet, order: list[str], ndcg: float) -> Mark
 
     `order` is the ranking of the query, `ndcg` its nDCG@10. Both texts are folded below.
     """
-    query, ranks = evals.queries[card["query_id"]], {d: f"rank {n}" for n, d in enumerate(order, 1)}
-    words, sides, texts = {*text.content_words(evals.words(query.query))}, Markup(""), {}
+    query = evals.queries[card["query_id"]]
+    ranks = {doc_id: f"rank {n}" for n, doc_id in enumerate(order, 1)}
+    words = {*text.content_words(evals.words(query.query))}
+    sides, texts = Markup(""), {}
     for side in ("wanted", "rival"):
-        document, is_open = evals.documents[card[side]], side == "rival" and card["unjudged"]
-        place = ranks.get(document.doc_id, "not found"), ", which nobody has judged" * is_open
-        sides += SIDE.format(side.capitalize(), document.title, document.doc_id, *place)
+        document = evals.documents[card[side]]
+        judged = ", which nobody has judged" if side == "rival" and card["unjudged"] else ""
+        rank = ranks.get(document.doc_id, "not found")
+        sides += SIDE.format(side.capitalize(), document.title, document.doc_id, rank, judged)
         texts[f"{side}: {document.title}"] = document_html(document, words)
-    rows = []
-    for word, _, *gave in sorted(card["words"], key=lambda row: row[2] - row[3]):
-        marks = " (common)" * (word in card["common"]) + " (lacked)" * (word in card["lacks"])
-        rows.append((word + marks, *gave))
-    idle = ", ".join(name for name, *gave in rows if not any(gave)) or "no word"
-    longest = max(abs(value) for _, *gave in rows for value in gave)
-    gave = _table("word", [row for row in rows if any(row[1:])], longest)
-    scores = _table("score", [(shown, *card[name]) for name, shown in SCORES.items()], math.inf)
-    facts = (query.query, query.query_id, query.kind, ndcg, sides, gave, idle, scores)
+    gave = _given_by_words(card)
+    idle = ", ".join(word for word, pair in gave.items() if not any(pair)) or "no word"
+    longest = max(abs(value) for pair in gave.values() for value in pair)
+    by_word = _table("word", {word: pair for word, pair in gave.items() if any(pair)}, longest)
+    scores = _table("score", {shown: card[name] for name, shown in SCORES.items()}, math.inf)
+    facts = (query.query, query.query_id, query.kind, ndcg, sides, by_word, idle, scores)
     return CARD.format(*facts, figures.side_by_side(texts).data)
 
 
-def _table(head: str, rows: list[tuple[str, float, float]], longest: float) -> Markup:
-    """Return (name, wanted, rival) as a table with bars below the numbers; `longest` fills one."""
+def _given_by_words(card: dict) -> dict[str, tuple[float, float]]:
+    """Return {word and its marks: (given to the wanted, to the rival)}, the rival's best first."""
+    gave = {}
+    for word, _, wanted, rival in sorted(card["words"], key=lambda row: row[2] - row[3]):
+        name = word
+        if word in card["common"]:
+            name += " (common)"
+        if word in card["lacks"]:
+            name += " (lacked)"
+        gave[name] = wanted, rival
+    return gave
+
+
+def _table(head: str, rows: dict[str, tuple[float, float]], longest: float) -> Markup:
+    """Return {name: (wanted, rival)} as a table, bars below the numbers; `longest` fills one."""
     body = Markup("")
-    for name, *pair in rows:
+    for name, pair in rows.items():
         bars = (BAR.format(value, max(0, 100 * value / longest)) for value in pair)
         body += ROW.format(name, Markup("").join(bars))
     heads = map(HEAD.format, (30, 35, 35), (head, "wanted", "rival"))

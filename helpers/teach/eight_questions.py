@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from IPython.display import display
 
-from ..measure import text
+from ..measure.inert import Markup, html
 from . import record
 from .check.quick_test import LETTERS, read_questions
 from .check.verdict import WIDTH, Wrong
@@ -61,12 +61,12 @@ def after_the_week(answers: str) -> None:
 
 def _ask(answers: str) -> str:
     """Show the questions, folded; return `answers` without blanks, "" for none. Raises Wrong."""
-    rows = text.Markup("")
+    rows = Markup("")
     for question in questions():
-        options = map(text.Markup("<br>{}) {}").format, LETTERS, question.options)
-        rows += text.Markup("<li>{}{}</li>").format(question.words, text.Markup("").join(options))
-    page = text.Markup("<details><summary>The eight questions</summary><ol>{}</ol></details>")
-    display(text.html(page.format(rows)))
+        options = map(Markup("<br>{}) {}").format, LETTERS, question.options)
+        rows += Markup("<li>{}{}</li>").format(question.words, Markup("").join(options))
+    page = Markup("<details><summary>The eight questions</summary><ol>{}</ol></details>")
+    display(html(page.format(rows)))
     letters = re.sub(r"[\s,]", "", str(answers).lower())
     if not re.fullmatch(r"[abcd?]{8}", letters):
         wanted = 'eight answers, each a letter from a to d or ?, such as "c ? a b ? d a ?"'

@@ -20,8 +20,8 @@ from IPython.display import display
 from matplotlib.patheffects import withStroke
 from PIL import Image
 
-from ..measure import installation, stats, text
-from ..measure.text import Markup
+from ..measure import inert, installation, stats
+from ..measure.inert import Markup
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
@@ -97,7 +97,7 @@ def left_aligned(frame: pd.DataFrame) -> str:
     """
     numbers = frame.select_dtypes("number").columns.get_level_values(-1)
     above = "|".join(re.escape(escape(str(name))) for name in numbers)  # stay as these do
-    head, start, body = text.visible(frame._repr_html_()).partition("<tbody>")
+    head, start, body = inert.visible(frame._repr_html_()).partition("<tbody>")
     letters, left = r"(?=[^<]*[^\W\d_])(?!NaN<|-?inf<|[-+.e\d]+<)", r'<\1 style="text-align: left">'
     head = re.sub(rf"<(th)>(?!(?:{above})<){letters}", left, head)
     return head + start + re.sub(rf"<(t[hd])>{letters}", left, body)
@@ -107,7 +107,7 @@ def side_by_side(pages: dict[str, Markup]):
     """Return {heading: page} beside each other, or below each other on a narrow screen."""
     column = Markup('<div style="flex:1 1 20em;min-width:0"><p><b>{}</b></p>{}</div>')
     row = Markup('<div style="display:flex;flex-wrap:wrap;gap:1em">{}</div>')
-    return text.html(row.format(Markup("").join(column.format(*pair) for pair in pages.items())))
+    return inert.html(row.format(Markup("").join(column.format(*pair) for pair in pages.items())))
 
 
 def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
@@ -126,7 +126,7 @@ def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
         '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup"><tr role="row">'
         '<td role="cell"></td>{}</tr></thead><tbody role="rowgroup">{}</tbody></table>'
     )
-    return text.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
+    return inert.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
 
 
 def with_code(body: str) -> Markup:
@@ -197,8 +197,10 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
     place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
     names, words = [share.name for share in shares], []
-    sides = [(share, -0.2 * bool(full), "") for share in shares]
-    for share, down, noun in [*sides, *((share, 0.2, " in full") for share in full)]:
+    up = 0.2 if full else 0.0  # where there are two in a row
+    points = [(share, -up, "") for share in shares]
+    points += [(share, up, " in full") for share in full]
+    for share, down, noun in points:
         (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
         ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
         ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
@@ -260,7 +262,7 @@ def forest(compared: dict, width: float = 7) -> None:
     ax.axvline(0, color="black", linewidth=1)
     for y, run in enumerate(runs):
         row, look = run["measures"][run["primary"]], VERDICTS[run["verdict"]]
-        ends = text.interval((row["low"], row["high"]), "+.3f")
+        ends = inert.interval((row["low"], row["high"]), "+.3f")
         if ends:
             ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
         ax.plot(row["difference"], y, markersize=10, **look)

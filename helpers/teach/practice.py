@@ -13,10 +13,10 @@ import pandas as pd
 from IPython.display import display
 
 from ..label import labelling
-from ..measure import evalset, installation, stats
-from ..measure import text as texts
+from ..measure import evalset, inert, installation, stats
 from ..measure.evalset import EvalSet, Judgment
-from ..measure.text import Markup, Pair, how_many
+from ..measure.inert import Markup
+from ..measure.text import Pair, how_many
 from . import figures, record
 
 PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
@@ -114,7 +114,7 @@ def _own_grades(evals: EvalSet, pairs: Iterable[Pair] = ()) -> dict[Pair, int]:
 def show_three(evals: EvalSet) -> None:
     """Show which of the first three labels differ from the stored ones, and why."""
     own = _own_grades(evals, first_three(evals))
-    display(texts.html(differing_html(evals, own) if own else NOTHING))
+    display(inert.html(differing_html(evals, own) if own else NOTHING))
 
 
 def show_agreement(evals: EvalSet) -> None:
@@ -128,7 +128,7 @@ def show_agreement(evals: EvalSet) -> None:
     print(f"Cohen's kappa: {kappa_text(stored, yours, evals.grades)}")
     print(f"Gwet's AC1: {gwet_ac1([*stored], [*yours], evals.grades):.2f}")
     figures.display_figure(*agreement_picture(evals))
-    display(texts.html(differing_html(evals, _own_grades(evals))))
+    display(inert.html(differing_html(evals, _own_grades(evals))))
 
 
 def readings(evals: EvalSet) -> list[tuple[int, int]]:
@@ -163,7 +163,7 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     if not readings(evals):
         print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
         return
-    line = f"The search put the best answer to “{texts.visible(question)}” at rank {rank}."
+    line = f"The search put the best answer to “{inert.visible(question)}” at rank {rank}."
     figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
     record.save_figure(figure, PICTURE)
     plt.close(figure)

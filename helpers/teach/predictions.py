@@ -18,6 +18,7 @@ from ..measure import evalset, files
 from ..measure.text import how_many
 from . import figures
 from .check.verdict import NotStarted
+from .kernel import remembered
 
 PREDICTIONS = "predictions.json"  # in the learner's set
 SURE = 0.8  # of a range
@@ -35,7 +36,7 @@ WORDS = {  # of the week's ranges, as a figure names them
     "c-other": "other minus baseline", "c-detectable": "smallest to show",
     "c-evidence": "evidence recall",
 }  # fmt: skip
-SHOWN: set[tuple[Path, str]] = set()  # truths that this kernel told before they were predicted
+TOLD = "truths told unpredicted"  # of a kernel: {(folder of the set, name)}
 
 
 class NoPrediction(NotStarted):
@@ -59,7 +60,7 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
         print(f"{line}. The workbook's own set keeps no predictions")
         return
     entry = _entries(folder).get(name, {})
-    if (folder, name) in SHOWN or "held" in entry and entry["said"] != prediction:
+    if (folder, name) in remembered(TOLD) or "held" in entry and entry["said"] != prediction:
         print(f"{line}. That comes after its truth, so it isn't noted")
         return
     _write_entry(folder, name, entry | {"said": prediction})
@@ -112,7 +113,7 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
     shown = value if isinstance(value, str) else format(value, form)
     entry = _entries(folder).get(name)
     if entry is None:
-        SHOWN.add((folder, name))
+        remembered(TOLD).add((folder, name))
         print(f"{name}: {shown}")
         return
     prediction = entry["said"]

@@ -16,7 +16,7 @@ import nbformat
 from nbconvert.filters import markdown2html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..measure import files, report, text
+from ..measure import files, inert, report
 from . import LearnError, copies, exercises, workbook
 from .exercises import LESSONS
 from .workbook import ROOT
@@ -118,7 +118,7 @@ def clean_output(output):
         alt = escape(output.metadata["image/png"]["alt"])  # Sphinx would leave it out
         data["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{data["image/png"]}">'
     if "text/html" in data:
-        data["text/html"] = BESIDE.sub(r"\1", text.clean(data["text/html"]))
+        data["text/html"] = BESIDE.sub(r"\1", inert.clean(data["text/html"]))
     for kind in data.keys() - {"text/html", "text/plain"}:
         del data[kind]
     return output

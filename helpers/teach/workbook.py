@@ -16,7 +16,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbconvert.filters import strip_ansi
 
-from ..measure import evalset, files, reading, report, results, text
+from ..measure import evalset, files, inert, reading, report, results, text
+from . import data_card
 
 ROOT = evalset.DEFAULT.parent
 LESSONS = ROOT / "notebooks"
@@ -38,7 +39,7 @@ def report_command(evals: evalset.EvalSet, full: bool = False) -> int:
     executed = dict(run_each(evals.folder, [*NOTEBOOKS, *FURTHER] if full else NOTEBOOKS))
     page = evals.folder / "retrieval_eval.html"
     files.write(page, report.html(executed[WRITE_UP]))
-    print("\n" + text.plain(report.summary(results.read_results(evals.folder))))
+    print("\n" + inert.plain(report.summary(results.read_results(evals.folder))))
     print(f"\nwrite-up: {page}\n{results.what_next(evals.folder)}")
     if n := len(reading.waiting(evals)):
         listed = f"{reading.TO_READ}: {text.how_many(n, 'pair')} to be read"
@@ -148,7 +149,7 @@ def fresh_pages(folder: Path) -> dict[Path, str]:
     """Return each page that has a generated block with that block made anew."""
     blocks = {
         ROOT / "README.md": report.summary(results.read_results(folder)),
-        ROOT / "evals" / "README.md": report.data_card_table(evalset.load(folder)),
+        ROOT / "evals" / "README.md": data_card.counts_table(evalset.load(folder)),
     }
     return {
         path: BLOCK.sub(lambda _, block=block: f"{block}\n", files.page(path))

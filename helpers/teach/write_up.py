@@ -12,12 +12,12 @@ from typing import NamedTuple
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from ..measure import compare, evalset, evidence, files, report, runs, stats, text
+from ..measure import compare, evalset, evidence, files, inert, runs, stats
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
 from ..measure.stats import BETTER, SAME, SAME_RUN, TOO_FEW, WORSE
-from . import figures
+from . import data_card, figures
 
 TEMPLATE = TEMPLATES / "write_up.jinja"
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
@@ -88,35 +88,36 @@ class WriteUp:
         self.compared = results["compared_dev"] | {"runs": systems}
         filters = {"names": self.in_words, "some": _first_names, "median": median}
         filters |= {"p": stats.p_text, "confirmation": stats.confirmation}
-        self.template = text.template(TEMPLATE, **filters)
+        self.template = inert.template(TEMPLATE, **filters)
 
     def section(self, name: str, **more: object):
         """Return a section of the template as Markdown for a cell; `more` are further values."""
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
-        return text.markdown(text.paragraphs("".join(parts)))
+        return inert.markdown(inert.paragraphs("".join(parts)))
 
-    def in_words(self, names: Iterable[str]) -> text.Markup:
+    def in_words(self, names: Iterable[str]) -> inert.Markup:
         """Return names in italics; of a run that isn't a system they say what it is."""
         chunk_sets, told = self.results["evidence"].get("dev", {"sets": ()})["sets"], []
         for name in names:
-            words = text.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
-            merged = "BM25 merged with " * name.startswith(MERGED)
-            told.append(merged + words.format(name.removeprefix(MERGED)))
+            words = inert.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
+            if name.startswith(MERGED):
+                words = "BM25 merged with " + words
+            told.append(words.format(name.removeprefix(MERGED)))
         *most, last = told
-        return text.Markup(", ").join(most) + " and " + last if most else last
+        return inert.Markup(", ").join(most) + " and " + last if most else last
 
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
         evals, dev, values = self.evals, self.rows["dev"], {}
-        systems, facts = self.compared["runs"], report.label_facts(evals).items()
+        systems, facts = self.compared["runs"], data_card.label_facts(evals).items()
         cards = sorted((evals.folder / "systems").glob("*.json"))
         for name, verdicts in VERDICTS.items():
             values[name] = [run for run in systems if run["verdict"] in verdicts]
         return {
             **self.results,
             **values,
-            **report.sizes(evals),
+            **data_card.sizes(evals),
             **_reorder_or_fetch(dev, evals),
             "useful": self.shares(),
             "full": self.shares(FULL),
@@ -127,7 +128,7 @@ class WriteUp:
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
             "decides": evidence.DECIDES,
-            "disclosure": report.disclosure(evals),
+            "disclosure": data_card.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
             "dev": len(dev),
             "at_first": (dev["first_rank"] == 1).sum(),
@@ -136,7 +137,7 @@ class WriteUp:
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
             "marked": self.marked_queries(),
             "left": evalset.left_out(evals.waiting),
-            "kinds_in_words": figures.with_code(report.kinds_in_words(evals)),
+            "kinds_in_words": figures.with_code(data_card.kinds_in_words(evals)),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +17,14 @@ from helpers.measure import evalset, files, results  # noqa: E402
 WITH_MAKE = pytest.mark.skipif(
     os.name == "nt" or not shutil.which("make"), reason="wants make and a Unix shell"
 )
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """Return what a kernel remembers of a learner: nothing yet."""
+    shell = SimpleNamespace(meta={})
+    monkeypatch.setattr("helpers.teach.kernel.get_ipython", lambda: shell)
+    return shell.meta
 
 
 @pytest.fixture

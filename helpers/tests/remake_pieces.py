@@ -57,9 +57,9 @@ def ask(texts: list, spans: list) -> tuple[list, list]:
         from langchain_text_splitters import RecursiveCharacterTextSplitter
         from langchain_text_splitters.base import Tokenizer, split_text_on_tokens
 
-        from helpers.measure import text
+        from helpers.measure import tokens
 
-        units = {"characters": len, "tokens": lambda piece: len(text.token_ids(piece))}
+        units = {"characters": len, "tokens": lambda piece: len(tokens.token_ids(piece))}
 
         def pieces(body, size, unit):
             cutter = RecursiveCharacterTextSplitter(

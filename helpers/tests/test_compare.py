@@ -14,7 +14,7 @@ from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
 from helpers.measure import api, baseline, compare, evalset, evidence, files, measures, runs, stats
-from helpers.measure.text import token_ids
+from helpers.measure.tokens import token_ids
 
 
 @pytest.fixture(autouse=True)

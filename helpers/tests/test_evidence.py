@@ -5,7 +5,7 @@ import math
 import pytest
 from conftest import write_rows
 
-from helpers.measure import chunks, compare, evalset, evidence, runs, text
+from helpers.measure import chunks, compare, evalset, evidence, runs, tokens
 from helpers.measure.chunks import Chunk
 from helpers.measure.evalset import Document
 
@@ -16,7 +16,7 @@ END = len(BODY)
 
 def chunk(doc_id: str, start: int, end: int) -> Chunk:
     body = DOCUMENTS[doc_id].retrieval_text[start:end]
-    return Chunk(doc_id, 0, start, end, len(text.token_ids(body)))
+    return Chunk(doc_id, 0, start, end, len(tokens.token_ids(body)))
 
 
 def quoted(**alternatives: list[tuple]) -> evidence.Wanted:
@@ -57,12 +57,12 @@ def test_the_last_chunk_is_cut_at_the_budget():
 
 def test_shared_text_is_paid_for_twice_and_counts_once(two):
     first, quotes = chunk("a", 0, 13), {"a": [[[(5, 12)]], [[(6, 8)], [(9, 18)]]]}
-    own = len(text.token_ids(BODY[5:12]))
+    own = len(tokens.token_ids(BODY[5:12]))
     query = evidence.Wanted({"a": 1}, quotes)
     for ranking, share in (
         ([first], own / first.n_tokens),
         ([first, first], own / first.n_tokens / 2),
-        ([chunk("a", 0, 20)], len(text.token_ids(BODY[5:18])) / chunk("a", 0, 20).n_tokens),
+        ([chunk("a", 0, 20)], len(tokens.token_ids(BODY[5:18])) / chunk("a", 0, 20).n_tokens),
         ([], 0.0),
     ):
         row = evidence.by_query(two, {"q": query}, {"q": ranking}, [])["q"]
@@ -185,7 +185,7 @@ def test_a_run_of_spans_is_one_of_documents_too(evals):
     units = rankings["q1"]
     assert sorted(known) == sorted(units)
     assert [(c.doc_id, c.start, c.end) for c in units] == [spans[n][:3] for n in (1, 0, 2)]
-    assert units[0].n_tokens == len(text.token_ids("Delete <old> logs."))
+    assert units[0].n_tokens == len(tokens.token_ids("Delete <old> logs."))
 
 
 def test_spans_that_cannot_be_used_are_refused_with_their_place(evals):

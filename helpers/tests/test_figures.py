@@ -24,7 +24,7 @@ from nbformat.v4 import new_output
 from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
-from helpers.measure import evidence, stats, text
+from helpers.measure import evidence, inert, stats, text
 from helpers.teach import figures
 from helpers.teach.write_up import Share
 
@@ -244,7 +244,7 @@ def test_the_texts_of_a_table_stand_left_and_its_numbers_as_they_did(monkeypatch
 def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():
     frame = pd.DataFrame({"x": [1 / 3, 2.0], 'a "b"': ["<b>", ""]}, ["row", "$r"])
     page = figures.captioned_table(frame, "Means & <ends>", "cards").data
-    assert html.unescape(page) == html.unescape(text.clean(page))
+    assert html.unescape(page) == html.unescape(inert.clean(page))
     assert page.startswith('<table class="cards" role="table"><caption>Means &#38; &#60;ends&#62;')
     assert '<th scope="col" role="columnheader">x</th>' in page
     assert '<td role="cell" data-label="x">0.333</td>' in page
@@ -253,7 +253,7 @@ def test_a_captioned_table_names_its_columns_for_every_reader_and_screen():
 
 
 def test_words_are_marked_and_code_is_set_and_markup_stays_text():
-    assert text.mark_words("Disk & disks, <i>", {"disk", "i"}) == (
+    assert inert.mark_words("Disk & disks, <i>", {"disk", "i"}) == (
         "<mark>Disk</mark> &#38; disks, &#60;<mark>i</mark>&#62;"
     )
     assert figures.with_code("say `a<b` or `c") == "say <code>a&#60;b</code> or &#96;c"

@@ -1,6 +1,6 @@
 """Texts of a set on a page, in a cell and on a terminal: shown as they are, and doing nothing.
 
-That no cell is given Markdown or HTML past `helpers.measure.text` is a rule of ruff (TID251).
+That no cell is given Markdown or HTML past `helpers.measure.inert` is a rule of ruff (TID251).
 """
 
 import html
@@ -16,8 +16,8 @@ from conftest import write_rows
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.label import panel
-from helpers.measure import baseline, chunks, compare, evalset, report, results, runs, text
-from helpers.teach import cards, figures, practice, write_up
+from helpers.measure import baseline, chunks, compare, evalset, inert, report, results, runs
+from helpers.teach import cards, checklist, data_card, figures, practice, write_up
 from helpers.teach.pictures import ranking
 
 RAW = """<script>x()</script> <img src=x onerror=x()> [a](javascript:x()) ![](http://x/y.png)
@@ -36,37 +36,42 @@ RENDER = mistune.create_markdown(
 
 def test_an_inert_text_is_shown_as_it_stands_by_html_and_markdown():
     for words in (RAW, *RAW.split("\n"), *STARTS, *OTHERS):
-        shown = RENDER(str(text.inert(words))) if words else "<p></p>\n"
+        shown = RENDER(str(inert.inert(words))) if words else "<p></p>\n"
         assert set(re.findall(r"</?(\w+)", shown)) <= {"p", "span"}, words
-        for page in (shown.removeprefix("<p>").removesuffix("</p>\n"), text.inert(words)):
+        for page in (shown.removeprefix("<p>").removesuffix("</p>\n"), inert.inert(words)):
             assert html.unescape(re.sub("</?span>", "", page)) == words
 
 
 def test_plain_text_in_markup_is_inert_and_numbers_are_not():
-    shown = text.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", text.Markup("<b>"))
-    assert shown == "-1 0.2 &#45;x <b>" and text.inert("\\") == "<span>&#92;</span>"
+    shown = inert.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", inert.Markup("<b>"))
+    assert shown == "-1 0.2 &#45;x <b>" and inert.inert("\\") == "<span>&#92;</span>"
 
 
 def test_the_name_of_a_measure_stands_as_it_is_and_nothing_else_does():
     for name in ("nDCG@10", "nDCG-exp@10", "full hit@5"):
-        assert text.measure_name(name) == name
+        assert inert.measure_name(name) == name
     for name in ("<b>hit@5", "hit@5<b>", "hit@5.org", "_hit_@5", "`hit`@5", "hit@x"):
-        assert text.measure_name(name) == text.inert(name) != name
+        assert inert.measure_name(name) == inert.inert(name) != name
+
+
+def test_markdown_without_its_marks_shows_what_looks_like_html_as_text():
+    page = "## Do `x`\n- [ ] see [a|b](c.md) **now** <b>x\n\n| a |\n|-|\n| 1 |"
+    assert inert.without_markdown(page) == "Do x see a|b now <b>x a 1"
 
 
 def test_what_acts_on_a_terminal_is_written_as_an_escape():
     acting = "\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
     seen = r"\x1b[31m \x07 \r \x9b \u202e \u2066 \u200f \ud800 \ufeff \x7f"
-    assert text.visible(acting) == seen
+    assert inert.visible(acting) == seen
     kept = "a\tb\nc é 日本 🏴\u200d☠️ नी"
-    assert text.visible(kept) == kept
-    assert html.unescape(re.sub("</?span>", "", text.inert(acting))) == seen
+    assert inert.visible(kept) == kept
+    assert html.unescape(re.sub("</?span>", "", inert.inert(acting))) == seen
 
 
 def test_a_screen_escapes_what_acts_and_what_it_cannot_encode():
     for encoding, shown in (("utf-8", "é ✓"), ("cp1252", "é \\u2713")):
         raw = io.BytesIO()
-        screen = text.Screen(io.TextIOWrapper(raw, encoding=encoding, newline="\n"))
+        screen = inert.Screen(io.TextIOWrapper(raw, encoding=encoding, newline="\n"))
         print("é ✓ \x1b[2J\udc80", file=screen, flush=True)
         assert raw.getvalue().decode(encoding) == shown + " \\x1b[2J\\udc80\n"
         assert screen.encoding == encoding and not screen.isatty()
@@ -200,13 +205,13 @@ def test_no_text_acts_on_other_pages(hostile, monkeypatch):
     saved = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     pages = {
         "comparison": compare.comparison_page(compared),
-        "checklist": report.week_checklist(hostile, set()),
+        "checklist": checklist.week_checklist(hostile, set()),
         "summary": report.summary(with_acts(saved)),
-        "disclosure": report.disclosure(hostile),
+        "disclosure": data_card.disclosure(hostile),
     }
     for name, markdown in pages.items():
         assert not acts(RENDER(str(markdown))), name
-    assert not acts(RENDER(str(report.data_card_table(hostile))), 0)
+    assert not acts(RENDER(str(data_card.counts_table(hostile))), 0)
     query = hostile.queries[f"{ACTS}0"]
     found = {d: (document.title, "") for d, document in hostile.documents.items()}
     assert not acts(ranking.result_card(query, found, {"storage", "queue", "c"}, [ACTS], 3), 5)
@@ -216,7 +221,7 @@ def test_no_text_acts_on_other_pages(hostile, monkeypatch):
     monkeypatch.setenv("EVALS", str(hostile.folder))
     page = baseline.ask("storage queue").data
     assert not acts(page, 2) and "&#60;b&#62;a<span>" in page  # titles whole, bodies without links
-    assert not acts(figures.side_by_side({ACTS: text.Markup("")}).data)
+    assert not acts(figures.side_by_side({ACTS: inert.Markup("")}).data)
 
 
 def test_no_text_acts_in_a_failure_card(hostile):
@@ -234,7 +239,7 @@ def test_a_learners_page_of_session_c_holds_a_failure_and_the_decision(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(results, "read_current_results", lambda evals: page.results)
-    own = (hostile, "q", text.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
+    own = (hostile, "q", inert.Markup("<h4>Card {}</h4>").format(ACTS), ACTS)
     cards.save_page(*own)
     assert capsys.readouterr().out == "your copy writes session_c.html here\n"
     (tmp_path / "progress.jsonl").touch()
@@ -261,13 +266,13 @@ def test_no_text_acts_in_the_panel(hostile):
 
 def test_what_acts_or_asks_for_something_is_taken_from_a_page_and_all_else_stays():
     for wrong, left in TAKEN:
-        assert text.clean(wrong) == left, wrong
+        assert inert.clean(wrong) == left, wrong
     row = '<tr style="text-align:right"><td colspan="2">1</td></tr>'
     table = f'<table class="text"><tbody>{row}</tbody></table>'
     drawing = '<img alt="A bar" src="data:image/png;base64,iVBO">'
     links = '<a href="#a">c</a> <a href="https://x/y">d</a> <a href="notes.md">e</a>'
     kept = f'<h2 id="a">A</h2><p><mark>b</mark> {links}</p>{table}{drawing}'
-    assert text.clean(kept) == kept
+    assert inert.clean(kept) == kept
 
 
 TAKEN = [  # (what stands in a page, what is left of it)

@@ -23,6 +23,7 @@ from helpers.measure import (
     runs,
     stats,
     text,
+    tokens,
 )
 
 TYPED = [  # (target, variables, in a checkout, installed)
@@ -66,7 +67,7 @@ def test_windows_end_with_the_text_and_none_lies_inside_another():
         (975, [(0, 512), (462, 974), (924, 975)]),
     ]:
         body = " a" * n
-        assert len(text.token_ids(body)) == n
+        assert len(tokens.token_ids(body)) == n
         spans = [(2 * first, 2 * end, end - first) for first, end in wanted]
         assert baseline.windows(body) == spans, n
 

@@ -18,10 +18,9 @@ from helpers.teach.predictions import NoPrediction, calibration, predict, truth
 
 
 @pytest.fixture
-def own(tmp_path, monkeypatch):
-    """Return a learner's set, which EVALS names."""
+def own(tmp_path, memory, monkeypatch):
+    """Return a learner's set, which EVALS names in a kernel that has told nothing."""
     monkeypatch.setenv("EVALS", str(tmp_path))
-    monkeypatch.setattr(predictions, "SHOWN", set())
     return tmp_path
 
 

@@ -1,15 +1,10 @@
-"""What people read of the results: each line of the checklist, the summary and the data card."""
+"""What people read of the results: the page of the write-up, and the summary."""
 
-import hashlib
-import json
 import re
 
 import nbformat
-import pytest
-from conftest import published, write_rows
 
-from helpers.measure import evalset, evidence, report, stats, text
-from helpers.measure.evalset import Document, EvalSet, Judgment, Query
+from helpers.measure import evidence, report
 
 
 def test_the_page_is_whole_and_shows_neither_code_nor_prompts():
@@ -48,92 +43,6 @@ def test_on_paper_no_table_is_split_and_no_letter_is_smaller_than_nine_points():
     assert rules["break-after: avoid"] >= {"h2", "h3", "h4", "caption"}
     sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)pt", on_paper)]
     assert min(sizes) == 9 and len(sizes) > 4 and "size: A4" in on_paper
-
-
-def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "b", "fixed")):
-    """Return a set that just meets the checklist, and write what it needs into `folder`."""
-    asked = {f"q{n}": Query(f"q{n}", "a", ()) for n in range(queries)}
-    judged = [Judgment("q0", f"d{n}", 2) for n in range(reached)]
-    held = {f"d{n}": Document(f"d{n}", "", "x") for n in range(documents)}
-    evals = EvalSet(folder, held, asked, [*judged, *judged, Judgment("q0", "d3", 0)])
-    (folder / "runs").mkdir(parents=True)
-    for name in runs:
-        (folder / "runs" / f"{name}.trec").touch()
-    (folder / "runs" / "d.json").touch()
-    saved = published() | {"run": {"sha256": hashlib.sha256(b"").hexdigest()}}
-    for part, made in (("corpus", evals.corpus_hash()), ("queries", evals.queries_hash())):
-        saved[part] = saved[part] | {"sha256": made}
-    (folder / "results.json").write_text(json.dumps(saved))
-    notes = f"# Baseline\nnDCG@10 of {evals.name}: .5\n## unknown\nwords\n"
-    (folder / "notes.md").write_text(notes + "".join(f"## q{n}\nread\n" for n in range(read)))
-    return evals
-
-
-WEEK = """\
-- [x] a corpus: 4 documents
-- [x] 30 labelled queries or more: 30
-- [x] coverage of 50 % or more: 50 %
-- [x] retrievals saved: a, b, fixed
-- [x] metrics pass their checks: 6 of 6
-- [x] results.json holds the scores of these documents and labels
-- [x] the baseline told in a README or in notes.md: nDCG@10 of mine
-- [x] failure modes written down in notes.md: 5 of 5 queries
-
-Say of yourself, truthfully:
-
-- I can implement nDCG and MRR without looking them up.
-- I can defend starting with BM25.
-- I have a measured baseline."""
-METRICS = {"reciprocal_rank", "hit", "recall", "average_precision", "dcg", "ndcg"}
-STALE = "results.json holds the scores of these documents and labels"
-OPEN = [  # (what is changed, the lines that are open)
-    ({"queries": 29}, ["30 labelled queries or more: 29"]),
-    ({"reached": 1}, ["coverage of 50 % or more: 25 %"]),
-    ({"documents": 3, "reached": 1}, ["coverage of 50 % or more: 33 %"]),
-    ({"runs": ["fixed", "a"]}, ["retrievals saved: a, fixed"]),
-    ({"runs": []}, ["retrievals saved: none, run session B", STALE]),
-    ({"read": 4}, ["failure modes written down in notes.md: 4 of 5 queries"]),
-]
-
-
-def open_lines(evals, passed=METRICS):
-    """Return the lines of the checklist that are not done."""
-    lines = report.week_checklist(evals, passed).split("\n")
-    return [line.removeprefix("- [ ] ") for line in lines if line.startswith("- [ ]")]
-
-
-def test_the_checklist_is_done_at_its_bounds_and_open_just_below(tmp_path):
-    evals = small(tmp_path / "learn" / "mine")
-    assert report.week_checklist(evals, METRICS | {"bm25"}) == WEEK
-    assert open_lines(evals, {"dcg", "bm25"}) == ["metrics pass their checks: 1 of 6"]
-    for n, (change, lines) in enumerate(OPEN):
-        assert open_lines(small(tmp_path / f"{n}" / "learn" / "mine", **change)) == lines, change
-    path = evals.folder / "results.json"
-    saved = json.loads(path.read_text())
-    other = [saved | {part: saved[part] | {"sha256": "0"}} for part in ("corpus", "queries", "run")]
-    for page in ("", "{}", *map(json.dumps, other)):
-        path.write_text(page)
-        assert open_lines(evals) == [STALE]
-
-
-def test_the_baseline_is_told_by_measure_and_name_on_one_page(tmp_path, monkeypatch):
-    line = "the baseline told in a README or in notes.md: nDCG@10 of mine"
-    (tmp_path / "README.md").write_text("# House\nnDCG@10 of mine")
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "evals" / "README.md").write_text("# mine\nnDCG@10, copied")
-    for n, (folder, page, words, told) in enumerate((
-        ("learn", "notes.md", "nDCG@10 of others", False),
-        ("learn", "notes.md", "MRR of mine", False),
-        ("learn", "README.md", "# mine\nnDCG@10", True),
-        ("learn", "README.md", "# mine\nMRR", False),
-        ("learn", "README.md", "# mine\nnDCG@10, copied", False),  # copied, not told
-        ("sets", "notes.md", "", True),  # the workbook's own page says it
-    )):  # fmt: skip
-        monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
-        evals = small(tmp_path / str(n) / folder / "mine")
-        (evals.folder / "notes.md").unlink()
-        (evals.folder / page).write_text(words)
-        assert (line not in open_lines(evals)) == told, (folder, page, words)
 
 
 MEANS = {"nDCG@10": 0.1234, "MRR@10": 0.2, "hit@1": 0.3, "hit@5": 0.4, "recall@10": 0.5}
@@ -179,106 +88,3 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
     one["queries"] |= {"unanswered": 2}
     assert "Queries: 1 and 2 without an answer, labelled with 1 " in report.summary(one)
-
-
-@pytest.fixture
-def counted(tmp_path, monkeypatch):
-    """Return a set whose documents are as long as their title says."""
-    monkeypatch.setattr(text, "token_ids", lambda words: range(int(words.split()[0])))
-    held = [(7, "page", "s"), (1200, "page", "s"), (10, "note", "s"), (9, *["unspecified"] * 2)]
-    documents = {
-        f"d{n}": Document(f"d{n}", str(tokens), "x", kind, service)
-        for n, (tokens, kind, service) in enumerate(held)
-    }
-    queries = [Query("q0", "a", (), split="test"), Query("q1", "b", (), answers=("x", "y"))]
-    queries = {query.query_id: query for query in [*queries, Query("q2", "b", ())]}
-    judged = [("q0", "d0", 2), ("q0", "d1", 0), ("q1", "d2", 1), ("q2", "d2", 1), ("q2", "d3", 0)]
-    return EvalSet(tmp_path, documents, queries, [Judgment(*row) for row in judged])
-
-
-FACTS = """\
-| what | count |
-|---|---|
-| documents | 4 of 2 kinds about 1 service |
-| tokens (cl100k_base) | 1,226: shortest document 7, median 10, longest 1,200 |
-| queries | 3: 2 dev, 1 test |
-| queries that no document answers | 0 |
-| judgments | 5: 2 of grade 0, 2 of grade 1, 1 of grade 2 |
-| documents reached by a query | 2 (50%) |
-| queries with short answers | 1 |"""
-
-
-def test_the_data_card_counts_documents_queries_and_labels(counted):
-    assert report.data_card_table(counted) == FACTS
-    marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
-    aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
-    row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
-    assert row in report.data_card_table(aside)
-
-
-SECOND = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
-ONE = "100.0% equal, Cohen's kappa undefined (one grade only); equal by first grade 1: 100%"
-POOL = {
-    "pairs judged in the pool": "5",
-    "relevant, missed by the first labelling": "2 of 3",
-    "second pass, round 1": "5 pairs, 80.0% equal, Cohen's kappa 0.71 (0.23 to 1.00); "
-    "equal by first grade 0: 50%, 1: 100%, 2: 100%",
-    "second pass, round 8": f"2 pairs, {ONE}",
-}
-READERS = {
-    "second pass, round 1": f"1 pair, {ONE}",
-    "second pass, round 1, by a model": f"1 pair, {ONE}; readers: language models of one family",
-    "second pass, round 1, by a person": f"2 pairs, {ONE}; readers: people",
-}
-
-
-def test_the_data_card_counts_the_pool_and_each_second_pass(counted, monkeypatch):
-    monkeypatch.setattr(stats, "kappa", lambda a, b, grades: 0.7059 if grades and a != b else None)
-    pool = [("q0", "d0", 2), ("q0", "d1", None), ("q1", "d2", 0), ("q2", "d2", None)]
-    write_rows(counted.folder / "pool.jsonl", *(
-        {"query_id": q, "doc_id": d, "rankers": ["a"], "first": first} for q, d, first in pool),
-        {"query_id": "q2", "doc_id": "d3", "rankers": ["a"]})  # fmt: skip
-
-    def card(*passes):
-        """Return the rows of labels after second passes, which the data card shows."""
-        ids = ({"query_id": q, "doc_id": d} for q in counted.queries for d in counted.documents)
-        row = {"round": 1, "first": 1, "second": 1, "final": 1, "reason": ""}
-        rows = (pair | row | more for pair, more in zip(ids, passes, strict=False))
-        write_rows(counted.folder / "second_pass.jsonl", *rows)
-        found = report.label_facts(counted)
-        lines = "".join(f"\n| {name} | {words} |" for name, words in found.items())
-        assert report.data_card_table(counted).startswith(FACTS + lines)  # Cohen's, not Cohen&#39;s
-        return [*found.items()]
-
-    names = ("round", "first", "second")
-    assert card(*(dict(zip(names, row, strict=True)) for row in SECOND)) == [*POOL.items()]
-    (counted.folder / "pool.jsonl").unlink()
-    passes = [{}, {"reader": "model"}, {"reader": "person:ab"}, {"reader": "person:cd"}]
-    assert card(*passes) == [*READERS.items()]
-
-
-def test_the_data_card_counts_third_readings_and_large_rounds(counted):
-    pairs = [{"query_id": f"q{n % 3}", "doc_id": f"d{n}", "round": 7} for n in range(2400)]
-    documents = {p["doc_id"]: Document(p["doc_id"], "7", "x") for p in pairs}
-    rows = [p | {"first": n % 3, "second": (n + (n % 10 == 0)) % 3} for n, p in enumerate(pairs)]
-    thirds = zip(rows[:31:10] + rows[1:2], (0, 0, 1, 1, 2), strict=True)  # 0 1, 1 2, 2 0, 0 1; 1 1
-    rows += [row | {"round": 8, "second": grade} for row, grade in thirds]
-    rows += [row | {"round": 6, "second": (row["first"] + 1) % 3} for row in rows[:4]]
-    # read four times, two against two: d0, d1; three times: d2, d3
-    more = {"final": 1, "reason": "", "batch": "b", "evidence": ["x"]}
-    write_rows(counted.folder / "second_pass.jsonl", *(row | more for row in rows))
-    found = report.label_facts(counted._replace(documents=documents))
-    told = "2,400 pairs, 90.0% equal, Cohen's kappa 0.85 ("
-    assert found["second pass, round 7"].startswith(told)
-    third = "7 pairs, 3 with one most frequent grade, 4 tied"
-    assert found["disputed, read three times or more"] == third and len(found) == 4
-
-
-def test_the_disclosure_is_the_first_paragraph_of_the_data_card(counted):
-    card = counted.folder / "README.md"
-    card.write_text("\n# A set\n\n<!-- x -->\n\nAll of it\nis **made** `<up>`.\n\nMore.\n")
-    assert report.disclosure(counted) == "All of it is made &#60;up&#62;."
-    card.write_text("# A set\n")
-    assert report.disclosure(counted) == ""
-    card.unlink()
-    assert report.disclosure(counted) == ""

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
-from helpers.measure import stats, text
+from helpers.measure import inert, stats
 
 FEW = [0.3, -0.1, 0.25, 0.4, 0.05]  # differences; all sign patterns can be written down
 SUMS = [np.dot(signs, FEW) for signs in itertools.product((1, -1), repeat=len(FEW))]
@@ -70,7 +70,7 @@ def test_p_and_intervals_as_they_are_written():
     assert texts == ["1.0000", "0.5000", "0.0010", "<.001", "<.001"]
     pair = stats.compare_paired([0.5] * 40, [0.4] * 40)._asdict() | {"bounds": (-0.2, 0.0)}
     reason = stats.verdicts([pair])[0]["reason"]
-    assert text.inert(reason) == reason == "p < .001, below 0.05"  # in a page, too
+    assert inert.inert(reason) == reason == "p < .001, below 0.05"  # in a page, too
 
 
 def test_what_is_closer_than_a_billionth_is_a_tie_and_the_queries_are_the_same():

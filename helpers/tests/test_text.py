@@ -1,13 +1,6 @@
-"""Words, runs of words and tokens are those that are promised."""
-
-import hashlib
-import inspect
-import os
-import re
+"""Words and runs of words are those that are promised."""
 
 import pytest
-from tiktoken import load, registry
-from tiktoken_ext import openai_public
 
 from helpers.measure import text
 
@@ -31,11 +24,6 @@ def test_numbers_of_things_read_as_english():
 )
 def test_tokenizers(name, body, wanted):
     assert text.TOKENIZERS[name](body) == wanted.split() and name in text.TOKENIZER_WORDS
-
-
-def test_markdown_without_its_marks_shows_what_looks_like_html_as_text():
-    page = "## Do `x`\n- [ ] see [a|b](c.md) **now** <b>x\n\n| a |\n|-|\n| 1 |"
-    assert text.without_markdown(page) == "Do x see a|b now <b>x a 1"
 
 
 def test_content_words_keep_their_order_and_repeats():
@@ -89,53 +77,3 @@ def test_groups_that_share_a_member_are_one_in_the_order_in_which_they_end():
     groups = [[1, 2], (3,), {4, 5}, [5, 1], [], "x"]
     assert text.merge_groups(iter(groups)) == [{1, 2, 4, 5}, {3}, {"x"}]
     assert text.merge_groups([]) == [] and text.merge_groups([[1], [1]]) == [{1}]
-
-
-def test_tokens_of_a_character_begin_where_it_begins():
-    body = "a\x7fb\x80À\xbf\u0fff🧯z"  # continuation bytes from 80 to bf, and the byte before
-    ids = [text.encoding().encode_single_token(bytes([byte])) for byte in body.encode()]
-    starts = text.token_starts(ids, {*range(len(ids) + 1)})
-    wanted = [n for n, character in enumerate(body) for _ in character.encode()]
-    assert [starts[n] for n in range(len(ids))] == wanted and starts[len(ids)] == len(body)
-
-
-def test_text_that_looks_like_a_special_token_is_plain():
-    ids = text.token_ids("a <|endoftext|>b")
-    assert len(ids) > 5 and text.encoding().decode(ids) == "a <|endoftext|>b"
-
-
-def test_vocabulary_is_the_one_that_tiktoken_would_download():
-    source = inspect.getsource(openai_public.cl100k_base)
-    address = re.search(r'"(https://\S+)"', source)[1]
-    assert hashlib.sha1(address.encode()).hexdigest() == text.CACHED and text.SHA256 in source
-    note = (text.VOCABULARY / "README.md").read_text(encoding="utf-8")
-    assert all(fact in note for fact in (text.CACHED, text.SHA256, address))
-
-
-@pytest.fixture
-def unread(monkeypatch):
-    """Let the encoding be read again, from a machine without a network."""
-    text.encoding.cache_clear()
-    monkeypatch.setattr(registry, "ENCODINGS", {})
-    monkeypatch.setattr(load, "read_file", lambda _: pytest.fail("went to the network"))
-    yield monkeypatch
-    text.encoding.cache_clear()
-
-
-@pytest.mark.parametrize("own", ["", "elsewhere"])
-def test_encoding_is_read_from_the_repository_whatever_cache_is_set(unread, own):
-    unread.setenv("TIKTOKEN_CACHE_DIR", own)
-    assert len(text.token_ids("disk full")) == 2
-    assert os.environ.get("TIKTOKEN_CACHE_DIR") == own
-
-
-@pytest.mark.parametrize(("content", "found"), [(b"IQ== 0\r\n", "f23f2c"), (None, "missing")])
-def test_another_vocabulary_stays_and_nothing_is_downloaded(unread, tmp_path, content, found):
-    unread.setattr(text, "VOCABULARY", tmp_path)
-    unread.delenv("TIKTOKEN_CACHE_DIR", raising=False)
-    path = tmp_path / text.CACHED
-    if content:
-        path.write_bytes(content)
-    with pytest.raises(OSError, match=rf"{text.CACHED}: SHA-256 is {found}\w*, wanted 2239"):
-        text.token_ids("disk full")
-    assert path.exists() == bool(content) and "TIKTOKEN_CACHE_DIR" not in os.environ

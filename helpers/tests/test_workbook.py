@@ -16,7 +16,7 @@ from nbval.plugin import IPyNbFile
 
 from helpers.label import manifest, pooling
 from helpers.measure import evalset, files, report, results
-from helpers.teach import workbook
+from helpers.teach import data_card, workbook
 
 ROOT = workbook.ROOT
 
@@ -110,16 +110,17 @@ PAGE = "a\n<!-- generated: make refresh -->\nold\nlines\n<!-- end -->\nb\n"
 
 @pytest.fixture
 def pages(monkeypatch, tmp_path):
-    """Put a README and a data card in the workbook's place; return their blocks."""
-    blocks = {"summary": "new \\1", "data_card_table": "old\nlines"}
+    """Put a README and a data card in the workbook's place, with blocks of their own."""
     for name in ("README.md", "evals/README.md"):
         files.write(tmp_path / name, PAGE)
     monkeypatch.setattr(workbook, "ROOT", tmp_path)
     monkeypatch.setattr(evalset, "load", lambda folder: folder)
     monkeypatch.setattr(results, "read_results", lambda folder: folder)
-    for name in blocks:
-        monkeypatch.setattr(report, name, lambda of, n=name: blocks[n] if of == tmp_path else "")
-    return blocks
+    for room, name, block in (
+        (report, "summary", "new \\1"),
+        (data_card, "counts_table", "old\nlines"),
+    ):
+        monkeypatch.setattr(room, name, lambda of, block=block: block if of == tmp_path else "")
 
 
 def test_a_block_is_made_anew_where_it_stands_once(pages, tmp_path):

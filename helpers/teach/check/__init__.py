@@ -6,53 +6,16 @@ lesson's own code. Beside each exercise stand wrong functions that people often 
 learner's answers equal one of theirs, its sentence is shown. Lists and tuples count as the same.
 """
 
-import functools
-import inspect
-from collections.abc import Callable
-
-from .. import record
-from . import (
-    agreement,
-    answers,
-    bm25,
-    chunking,
-    failures,
-    labels,
-    measures,
-    passages,
-    quick_test,
-    recursive,
-    statistics,
-)
-from .failures import CAUSES
-from .passed import PASSED, solution, way_on
+from .agreement import cohen_kappa, gwet_ac1
+from .answers import f1
+from .bm25 import bm25_score, okapi_idf, search, to_documents
+from .chunking import chunk_fixed, chunk_paragraphs, stretches, windows
+from .failures import CAUSES, cause, causes
+from .labels import coverage, jaccard, query_groups, word_overlap
+from .measures import average_precision, dcg, hit, ndcg, recall, reciprocal_rank
+from .passages import evidence_recall
+from .passed import passed_checks, solution
+from .quick_test import quiz
+from .recursive import first_cut, split_recursive
+from .statistics import bootstrap, holm, sign_flip
 from .verdict import NotStarted, Wrong
-
-EXERCISES = agreement, answers, bm25, chunking, labels, measures, passages, recursive, statistics
-
-
-def with_record(name: str, check: Callable) -> Callable:
-    """Return the check, which in a learner's copy also writes down what it found."""
-
-    @functools.wraps(check)
-    def run(*args) -> None:
-        called = " ".join([name, *(arg for arg in args if isinstance(arg, str))])  # "quiz A"
-        function = next((inspect.unwrap(arg) for arg in args if callable(arg)), None)
-        try:
-            check(*args)
-        except Wrong as error:
-            result = "not started" if isinstance(error, NotStarted) else "wrong"
-            record.write_check_run(called, function, result, error.summary)
-            if result == "wrong":
-                error.args = (f"{error}{way_on(called)}",)
-            raise
-        record.write_check_run(called, function, "passed")
-
-    return run
-
-
-for room in (*EXERCISES, failures, quick_test):
-    for name, check in [*vars(room).items()]:
-        if name.startswith("check_"):  # check_dcg is check.dcg
-            name = name.removeprefix("check_")
-            globals()[name] = with_record(name, check)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn
 
 
@@ -24,7 +25,8 @@ def _draw_kappa(rng: np.random.Generator) -> list[Example]:
     return [Example(pair, float(cohen_kappa_score(*pair))) for pair in _readings(rng)]
 
 
-def check_cohen_kappa(function: Callable) -> None:
+@recorded
+def cohen_kappa(function: Callable) -> None:
     """Check cohen_kappa(first, second) against scikit-learn; nan where chance is 1."""
     hand = [
         Example(([0, 1], [0, 1]), 1.0),
@@ -55,7 +57,8 @@ def _draw_ac1(rng: np.random.Generator) -> list[Example]:
     return [Example(args, _ac1_table(*args)) for args in tried]
 
 
-def check_gwet_ac1(function: Callable) -> None:
+@recorded
+def gwet_ac1(function: Callable) -> None:
     """Check gwet_ac1(first, second, grades) against the table of Gwet 2008."""
     hand = [
         Example(([0, 0], [0, 0], (0, 1)), 1.0),

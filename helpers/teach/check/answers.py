@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn
 
 
@@ -21,7 +22,8 @@ def _draw_f1(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((found.capitalize() + ".", gold), float(wanted))
 
 
-def check_f1(function: Callable) -> None:
+@recorded
+def f1(function: Callable) -> None:
     """Check f1(found, gold) against counts by construction; normalise must stand beside it."""
     hand = [
         Example(("ten minutes", "ten minutes"), 1.0),

@@ -8,6 +8,7 @@ from rank_bm25 import BM25Okapi
 
 from ...measure import runs, text
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn, pick
 
 
@@ -23,7 +24,8 @@ def _draw_idf(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((docs, epsilon), dict(index.idf))
 
 
-def check_okapi_idf(function: Callable) -> None:
+@recorded
+def okapi_idf(function: Callable) -> None:
     """Check okapi_idf(docs, epsilon) against rank_bm25."""
     rare, common = math.log(2.5 / 1.5), math.log(0.5 / 4.5)
     tiny = [["disk", "full", "disk"], ["queue", "full"], ["log"]]
@@ -51,7 +53,8 @@ def _draw_bm25(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, float(index.get_scores(query)[which]))
 
 
-def check_bm25_score(function: Callable) -> None:
+@recorded
+def bm25_score(function: Callable) -> None:
     """Check bm25_score(query, doc, weights, average_length, k1, b) against rank_bm25."""
     one = {"disk": 1.0}
     hand = [
@@ -89,7 +92,8 @@ def _draw_search(rng: np.random.Generator) -> Iterator[Example]:
         yield _search_case(query, docs, ids, *k)
 
 
-def check_search(function: Callable) -> None:
+@recorded
+def search(function: Callable) -> None:
     """Check search(query, index, ids, vocabularies) against rank_bm25 and the fixed order."""
     two, tied = [["disk"], ["full"]], [["disk"], ["queue"], ["disk"], ["disk"], ["x"]]
     many = [["disk", f"w{n}"] for n in range(12)]
@@ -125,7 +129,8 @@ def _draw_documents(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((hits,), runs.in_order(list(best.items())))
 
 
-def check_to_documents(function: Callable) -> None:
+@recorded
+def to_documents(function: Callable) -> None:
     """Check to_documents(hits) against pandas."""
     hand = [
         Example(([],), []),

@@ -5,8 +5,9 @@ from math import ceil
 
 import numpy as np
 
-from ...measure import text
+from ...measure import tokens
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn, pick
 
 Span = tuple[int, int, int]  # start, end, number of tokens
@@ -14,7 +15,7 @@ Span = tuple[int, int, int]  # start, end, number of tokens
 
 def n_tokens(piece: str) -> int:
     """Return the number of tokens, a length for split_recursive."""
-    return len(text.token_ids(piece))
+    return len(tokens.token_ids(piece))
 
 
 def _reference_windows(n: int, size: int, overlap: int) -> list[tuple[int, int]]:
@@ -31,7 +32,8 @@ def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_windows(*args))
 
 
-def check_windows(function: Callable) -> None:
+@recorded
+def windows(function: Callable) -> None:
     """Check windows(n, size, overlap) against LangChain's token splitter."""
     hand = [
         Example((4, 4, 1), [(0, 4)]),
@@ -47,7 +49,7 @@ def check_windows(function: Callable) -> None:
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
     """Return the chunks from the bytes of the tokens: a character starts with its first byte."""
-    encoding = text.encoding()
+    encoding = tokens.encoding()
     pieces = encoding.decode_tokens_bytes(encoding.encode(doc_text, disallowed_special=()))
     starts = [len(b"".join(pieces[:n]).decode(errors="ignore")) for n in range(len(pieces) + 1)]
     spans = _reference_windows(len(pieces), size, overlap)
@@ -62,7 +64,8 @@ def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
         yield Example(args, _reference_fixed(*args))
 
 
-def check_chunk_fixed(function: Callable) -> None:
+@recorded
+def chunk_fixed(function: Callable) -> None:
     """Check chunk_fixed(doc_text, size, overlap) against LangChain's spans and tiktoken's bytes."""
     five, engine = "one two three four five", "Disk full 🧯🧯🧯 again"
     hand = [
@@ -116,7 +119,8 @@ def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((doc_text,), spans)
 
 
-def check_stretches(function: Callable) -> None:
+@recorded
+def stretches(function: Callable) -> None:
     """Check stretches(doc_text) against texts whose places were counted on paper."""
     hand = [
         Example(("One.",), [(0, 4)]),
@@ -131,7 +135,8 @@ def check_stretches(function: Callable) -> None:
     verdict.run_check("stretches", function, hand, drawn(_draw_stretches))
 
 
-def check_chunk_paragraphs(function: Callable) -> None:
+@recorded
+def chunk_paragraphs(function: Callable) -> None:
     """Check chunk_paragraphs(doc_text) against texts that are built from known pieces."""
     note = "Disk full\n\n## First look\n\nRun df -h.\nRead the log.\n\n\nThen call Storage.\n"
     pieces = {

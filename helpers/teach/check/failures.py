@@ -5,8 +5,10 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import NamedTuple
 
+from ...measure import runs
 from ...measure.text import content_words
 from .passed import tell_passed
+from .recorded import recorded
 from .values import as_code
 from .verdict import Wrong, not_started, value_of
 
@@ -60,7 +62,8 @@ CAUSES = {  # in the order of their rules
 }
 
 
-def check_causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
+@recorded
+def causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dict]) -> None:
     """Compare named causes with those by rule, and their evidence with the cards.
 
     `named` is {query_id: (cause, evidence)}, for three queries or as many as there are; the
@@ -110,7 +113,7 @@ def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
         raise Wrong("\n".join(told), f"not a cause: {unknown[0].strip()}")
     strangers = sorted(str(q) for q in given if q not in by_rule)
     if strangers:
-        some = ", ".join([*by_rule][:SOME_CARDS]) + ", ..." * (len(by_rule) > SOME_CARDS)
+        some = runs.first_names(by_rule, SOME_CARDS)
         raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {some}")
 
 
@@ -220,7 +223,8 @@ NO_RULE = {
 }
 
 
-def check_cause(cause: Callable[[dict], str]) -> None:
+@recorded
+def cause(function: Callable[[dict], str]) -> None:
     """Try the rules on made cards: each alone, and each with all that come after it."""
     names = [*CAUSES]
     for place, name in enumerate(names):
@@ -228,7 +232,7 @@ def check_cause(cause: Callable[[dict], str]) -> None:
         for later in reversed(names[place:]):
             with_later |= HOLDS[later]
         for card in (alone | HOLDS[name], with_later):
-            if cause(card) != name:
-                raise Wrong(f"cause: wanted {name!r}, got {as_code(cause(card))} for {card}")
+            if function(card) != name:
+                raise Wrong(f"cause: wanted {name!r}, got {as_code(function(card))} for {card}")
     said = f"cause: right on {2 * len(CAUSES)} made cards, each rule before those below it"
     tell_passed("cause", said)

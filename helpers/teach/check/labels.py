@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
+from .recorded import recorded
 from .values import as_code
 from .verdict import Example, drawn, pick
 
@@ -18,7 +19,8 @@ def _draw_coverage(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((doc_ids, reached), float(pd.Series(doc_ids).isin(reached).mean()))
 
 
-def check_coverage(function: Callable) -> None:
+@recorded
+def coverage(function: Callable) -> None:
     """Check coverage(doc_ids, reached) against pandas."""
     hand = [
         Example((["a", "b", "c"], ["a", "b"]), 2 / 3),
@@ -47,7 +49,8 @@ def _draw_overlap(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((query, answers), float(np.isin(asked, sum(given, [])).mean()))
 
 
-def check_word_overlap(function: Callable) -> None:
+@recorded
+def word_overlap(function: Callable) -> None:
     """Check word_overlap(query, answers); content_words must stand beside the function."""
     long = "how do I roll back a bad deploy"
     hand = [
@@ -78,7 +81,8 @@ def _draw_jaccard(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((a, b, size), float(jaccard_score(*found)))
 
 
-def check_jaccard(function: Callable) -> None:
+@recorded
+def jaccard(function: Callable) -> None:
     """Check jaccard(a, b, size) against scikit-learn; a shorter text is one run."""
     hand = [
         Example(("a b c", "a b c", 2), 1.0),
@@ -120,7 +124,8 @@ def _draw_groups(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((relevant,), _groups(_linked(relevant)))
 
 
-def check_query_groups(function: Callable) -> None:
+@recorded
+def query_groups(function: Callable) -> None:
     """Check query_groups(relevant) against scipy; the order of the groups is free."""
     bridge = {"q1": {"a"}, "q2": {"b"}, "q3": {"a", "b"}}
     awkward = {"q1": {"a", "b"}, "q2": {"c", "d"}, "q3": {"a", "e"}, "q4": {"d", "e"}}

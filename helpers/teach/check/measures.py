@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
+from .recorded import recorded
 from .verdict import SEED, Example, drawn
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
@@ -57,7 +58,8 @@ def _draw_measure(name: str) -> list[Example]:
     return _measured(getattr(ir_measures, name), cutoffs)
 
 
-def check_reciprocal_rank(function: Callable) -> None:
+@recorded
+def reciprocal_rank(function: Callable) -> None:
     """Check reciprocal_rank(ranking, grades, k) against ir_measures."""
     hand = [
         Example((["a"], {"a": 1}), 1.0),
@@ -73,7 +75,8 @@ def check_reciprocal_rank(function: Callable) -> None:
     verdict.run_check("reciprocal_rank", function, hand, _draw_measure("RR"), top=1.0)
 
 
-def check_hit(function: Callable) -> None:
+@recorded
+def hit(function: Callable) -> None:
     """Check hit(ranking, grades, k) against ir_measures."""
     hand = [
         Example((["a"], {"a": 1}, 1), 1.0),
@@ -88,7 +91,8 @@ def check_hit(function: Callable) -> None:
     verdict.run_check("hit", function, hand, _draw_measure("Success"), top=1.0)
 
 
-def check_recall(function: Callable) -> None:
+@recorded
+def recall(function: Callable) -> None:
     """Check recall(ranking, grades, k) against ir_measures."""
     hand = [
         Example((["a"], {"a": 1}, 1), 1.0),
@@ -102,7 +106,8 @@ def check_recall(function: Callable) -> None:
     verdict.run_check("recall", function, hand, _draw_measure("R"), top=1.0)
 
 
-def check_average_precision(function: Callable) -> None:
+@recorded
+def average_precision(function: Callable) -> None:
     """Check average_precision(ranking, grades) against ir_measures."""
     hand = [
         Example((["a"], {"a": 1}), 1.0),
@@ -125,7 +130,8 @@ def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
 
 
-def check_dcg(function: Callable) -> None:
+@recorded
+def dcg(function: Callable) -> None:
     """Check dcg(gains) against scikit-learn."""
     hand = [
         Example(([],), 0.0),
@@ -149,7 +155,8 @@ def one_more(grade: int) -> int:
     return grade + 1
 
 
-def check_ndcg(function: Callable) -> None:
+@recorded
+def ndcg(function: Callable) -> None:
     """Check ndcg(ranking, grades, k, gain) against ir_measures and values worked on paper."""
     three, third = {"a": 1, "b": 1, "c": 1}, 1 / math.log2(3)
     all_three = 1 + third + 1 / 2

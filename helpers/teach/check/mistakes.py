@@ -22,7 +22,7 @@ from ..exercises import LESSONS, is_code
 from .passed import EXERCISES, Place, place_of_exercise
 
 DEFINITIONS = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
-Mistakes = list[tuple]  # (sentence, wrong function, another that deserves it, ...)
+Mistakes = list[tuple[str, Callable]]  # (sentence, a wrong function that deserves it)
 
 
 @functools.cache
@@ -36,8 +36,8 @@ def known_mistakes(name: str) -> Mistakes:
         return []
     known = []
     for mistake in yaml.safe_load(path.read_text(encoding="utf-8"))["mistakes"]:
-        forms = [mistake, *mistake.get("also", [])]
-        known.append((mistake["says"], *(_wrong_function(name, place, form) for form in forms)))
+        for form in (mistake, *mistake.get("also", [])):
+            known.append((mistake["says"], _wrong_function(name, place, form)))
     return known
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from . import verdict
+from .recorded import recorded
 from .verdict import Example, drawn
 
 Passages = list[tuple[str, int, int]]  # document, first token, the token after the last
@@ -35,7 +36,8 @@ def _draw_recall(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((quotes, ranked, budget), _by_sets(quotes, ranked, budget))
 
 
-def check_evidence_recall(function: Callable) -> None:
+@recorded
+def evidence_recall(function: Callable) -> None:
     """Check evidence_recall(quotes, ranking, budget) against sets of tokens."""
     one, two = {"a": [(10, 15)]}, {"a": [(10, 15)], "b": [(0, 4), (30, 33)]}
     hand = [

@@ -18,9 +18,9 @@ from IPython.display import display
 
 from .. import LearnError, record
 from ..exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
+from ..kernel import remembered
 
 EXERCISES = LESSONS / "exercises"  # their pages: why each matters, and its known mistakes
-PASSED: set[str] = set()  # names of the functions that passed in this session
 PASSED_STYLE = "color:#1a7f37;font-weight:600"
 WRONG = 2  # wrong answers after which there is a way on
 HINT = re.compile(r"<summary>Hint \d</summary>(.+?)</details>", re.S)
@@ -40,11 +40,16 @@ class Place(NamedTuple):
 
 def tell_passed(name: str, message: str) -> None:
     """Say that `name` is right and why that matters; in a learner's copy show a model solution."""
-    PASSED.add(name)
+    passed_checks().add(name)
     if get_ipython() is None:
         print(message)
     else:
         display(passed_page(name, message, Path.cwd()), raw=True)
+
+
+def passed_checks() -> set[str]:
+    """Return the names of the functions that passed in this kernel."""
+    return remembered("passed checks")
 
 
 def passed_page(name: str, message: str, where: Path) -> dict[str, str]:

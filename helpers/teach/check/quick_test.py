@@ -14,6 +14,7 @@ from typing import NamedTuple
 import yaml
 
 from .passed import EXERCISES
+from .recorded import recorded
 from .verdict import WIDTH, NotStarted, Wrong, value_of
 
 SESSIONS = "A", "B", "C"
@@ -41,7 +42,8 @@ def questions_of(session: str) -> list[Question]:
     return read_questions(f"quiz_{session.lower()}")
 
 
-def check_quiz(session: str, answers: dict | Callable) -> None:
+@recorded
+def quiz(session: str, answers: dict | Callable) -> None:
     """Score the quick test of a session: print it when passed, raise Wrong with it when not."""
     answers = value_of(f"quick test {session}", answers)
     if session not in SESSIONS:
@@ -58,9 +60,10 @@ def check_quiz(session: str, answers: dict | Callable) -> None:
     passed = len(right) >= PASS * len(questions)
     lines = []
     for n, question in questions.items():
-        outcome = "right" if n in right else "wrong" if n in given else "not answered"
-        reason = question.reason if n in right or passed else ""  # gives no answer away
-        line = f"{n}  {outcome}" + f"  {reason}" * (n in given and bool(reason))
+        line = f"{n}  not answered"
+        if n in given:
+            reason = question.reason if n in right or passed else ""  # gives no answer away
+            line = f"{n}  {'right' if n in right else 'wrong'}  {reason}".rstrip()
         lines.append(textwrap.fill(line, WIDTH, subsequent_indent=" " * len("1  right  ")))
     score = f"{len(right)} of {len(questions)}"
     if passed:

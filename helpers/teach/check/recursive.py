@@ -7,6 +7,7 @@ import numpy as np
 
 from . import stored, verdict
 from .chunking import n_tokens
+from .recorded import recorded
 from .values import as_code, is_sequence
 from .verdict import Example, drawn, pick
 
@@ -31,7 +32,8 @@ def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((piece, size, length, levels), told)
 
 
-def check_first_cut(function: Callable) -> None:
+@recorded
+def first_cut(function: Callable) -> None:
     """Check first_cut(piece, size, length, separators) against cuts made on paper."""
     gap, line = LEVELS[:2]
     hand = [
@@ -73,7 +75,8 @@ def questions() -> list[Asking]:
     return [*HAND, *drawn(_draw_recursive)]
 
 
-def check_split_recursive(function: Callable) -> None:
+@recorded
+def split_recursive(function: Callable) -> None:
     """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
     made = {(cut.text, cut.size, cut.unit): cut.pieces for cut in stored.cuts()}
     hand, cases = (

@@ -1,6 +1,7 @@
 """Checks of intervals and tests."""
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from ...measure import stats
 from . import verdict
 from .mistakes import known_mistakes
 from .passed import tell_passed
+from .recorded import recorded
 from .values import TOLERANCE, Raised, as_code, is_sequence, short_code, type_fault
 from .verdict import SEED, Example, Wrong, drawn
 
@@ -19,6 +21,15 @@ UNEVEN = [
     [0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],
     [3.0, 1.0, 1.0, 8.0, 2.0, 1.0],
 ]
+
+
+class Ends(NamedTuple):
+    """What the learner's bootstrap gave for `values`, what is wanted, and the call as text."""
+
+    values: list[float]
+    got: tuple[float, float]
+    wanted: tuple[float, float]
+    written: str
 
 
 def _ends_of(value: object) -> tuple[float, float] | None:
@@ -34,9 +45,10 @@ def _close(wanted: tuple, got: tuple, values: list[float]) -> bool:
     return all(abs(a - b) <= reach for a, b in zip(wanted, got, strict=True))
 
 
-def check_bootstrap(function: Callable) -> None:
+@recorded
+def bootstrap(function: Callable) -> None:
     """Check bootstrap(values, rng, draws) against scipy.stats.bootstrap, and its use of rng."""
-    answers = []
+    answers: list[Ends] = []
     for values in UNEVEN:
         got, written = _drawn_by(function, values, 1)
         if _ends_of(got) is None:
@@ -44,11 +56,11 @@ def check_bootstrap(function: Callable) -> None:
                 f"bootstrap is not right yet\n  {written}\n    expected  a pair (low, high)\n"
                 f"    got       {short_code(got)}\n{type_fault((0.0, 1.0), got)}".rstrip()
             )
-        answers.append((values, _ends_of(got), stats.bootstrap_interval(values), written))
-    failing = [answer for answer in answers if not _close(answer[2], answer[1], answer[0])]
+        answers.append(Ends(values, _ends_of(got), stats.bootstrap_interval(values), written))
+    failing = [a for a in answers if not _close(a.wanted, a.got, a.values)]
     if not failing:
         _check_draws(function)
-        _check_number(function, answers[1][1])
+        _check_number(function, answers[1].got)
         said = f"bootstrap: right on {len(answers)} lists of values, repeats with its seed"
         tell_passed("bootstrap", said)
         return
@@ -60,19 +72,22 @@ def check_bootstrap(function: Callable) -> None:
     )
 
 
-def _why(answers: list[tuple], got: tuple, wanted: tuple) -> str:
+def _why(answers: list[Ends], got: tuple, wanted: tuple) -> str:
     """Return the sentence of the mistake that gives all answers, or which way the ends lie."""
-    known = known_mistakes("bootstrap")
-    for sentence, wrong in ((said, form) for said, *forms in known for form in forms):
+    for sentence, wrong in known_mistakes("bootstrap"):
         rng = np.random.default_rng(SEED)
-        tried = [(wrong(values, rng), found, values) for values, found, _, _ in answers]
-        if all(_close(*both) and _flat(both[0]) == _flat(both[1]) for both in tried):
+        if all(_is_alike(wrong(answer.values, rng), answer) for answer in answers):
             return sentence
     wide = got[1] - got[0] > wanted[1] - wanted[0]
     return (
         f"The interval is too {'wide' if wide else 'narrow'}, or stands in the wrong place: it "
         "lies between the 2.5 % and the 97.5 % point of the drawn means."
     )
+
+
+def _is_alike(made: tuple, answer: Ends) -> bool:
+    """Return whether the ends that a mistake gives are those of an answer."""
+    return _close(made, answer.got, answer.values) and _flat(made) == _flat(answer.got)
 
 
 def _flat(ends: tuple) -> bool:
@@ -134,7 +149,8 @@ def _draw_signs(rng: np.random.Generator) -> Iterator[Example]:
         yield Example((differences,), stats.sign_flip_p(differences))
 
 
-def check_sign_flip(function: Callable) -> None:
+@recorded
+def sign_flip(function: Callable) -> None:
     """Check sign_flip(differences) against scipy.stats.permutation_test."""
     hand = [
         Example(([0.5],), 1.0),
@@ -155,7 +171,8 @@ def _draw_holm(rng: np.random.Generator) -> list[Example]:
     return [Example((ps,), stats.holm(ps)) for ps in tried]
 
 
-def check_holm(function: Callable) -> None:
+@recorded
+def holm(function: Callable) -> None:
     """Check holm(ps) against statsmodels."""
     hand = [
         Example(([0.04],), [0.04]),

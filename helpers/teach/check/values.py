@@ -96,9 +96,9 @@ def as_code(value: object) -> str:
         members = [*map(as_code, value)]
         if isinstance(value, SOME_SET):
             return "{" + ", ".join(sorted(members)) + "}" if members else "set()"
-        opening, closing = "[]" if isinstance(value, list) else "()"
-        closing = "," * (opening == "(" and len(members) == 1) + closing
-        return opening + ", ".join(members) + closing
+        if isinstance(value, list):
+            return f"[{', '.join(members)}]"
+        return f"({members[0]},)" if len(members) == 1 else f"({', '.join(members)})"
     try:
         is_named = isinstance(value, type) or inspect.isroutine(value)
         return value.__name__ if is_named else repr(value)

@@ -160,7 +160,8 @@ def _answers(
     for case in cases:
         got, args = call_safely(name, function, case.args)
         pairs = zip(case.args, args, strict=True)
-        changed += [case] * any(a != b for a, b in pairs if isinstance(a, list | dict))
+        if any(before != after for before, after in pairs if isinstance(before, list | dict)):
+            changed.append(case)
         seen = apply_view(view, got)
         answers.append(Answer(case, got, seen, is_same(case.wanted, seen)))
         if isinstance(got, Raised) and isinstance(got.error, Endless):
@@ -289,7 +290,8 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
 def _if_drawn(name: str, function: Callable, case: Example, got: object) -> str:
     """Return a sentence where the same call gives another number each time, else an empty one."""
     again = call_safely(name, function, case.args)[0]
-    return DRAWN if isinstance(got, numbers.Real) and not is_same(got, again, strict=False) else ""
+    is_drawn = isinstance(got, numbers.Real) and not is_same(got, again, strict=False)
+    return DRAWN if is_drawn else ""
 
 
 class Made(NamedTuple):
@@ -308,27 +310,31 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
     stands before one that agrees in all cases that differ and in nearly all of the others.
     """
     right = np.array([answer.right for answer in answers])
-    known = [(sentence, wrong) for sentence, *functions in mistakes for wrong in functions]
-    first, best, nearest = [a for a in answers if not a.right][:TELLING], NEARLY_ALL, ""
-    for mistake in known:
-        if not _made(*mistake, first, view).agrees.all():
+    first = [answer for answer in answers if not answer.right][:TELLING]
+    best, nearest = NEARLY_ALL, ""
+    for sentence, wrong in mistakes:
+        if not _made(sentence, wrong, first, view).agrees.all():
             continue  # most do at once, and need no more cases
-        made = _made(*mistake, answers, view)
+        made = _made(sentence, wrong, answers, view)
         share = mean(made.agrees[right]) if right.any() else 1
         if share == 1 and made.agrees.all():
             return made.sentence
         if share > best and made.agrees[~right].all():
             best, nearest = share, f"Perhaps: {made.sentence}"
-    return nearest or _known_pair([_made(*mistake, answers, view) for mistake in known], answers)
+    if nearest:
+        return nearest
+    return _known_pair([_made(*mistake, answers, view) for mistake in mistakes], answers)
 
 
 def _made(sentence: str, wrong: Callable, answers: list[Answer], view: Callable) -> Made:
     differs, agrees, values = [], [], []
     for case, got, seen, _ in answers:
         value = apply_view(view, _given(wrong, pickle.dumps(case.args)))
-        raised = isinstance(value, Raised)
+        if isinstance(value, Raised):
+            agrees.append(is_same(type(value.error), got))
+        else:
+            agrees.append(is_same(value, seen, strict=False))
         differs.append(not is_same(case.wanted, value, strict=False))
-        agrees.append(is_same(type(value.error), got) if raised else is_same(value, seen, False))
         values.append(value)
     return Made(sentence, np.array(differs), np.array(agrees), _numbers(values))
 
@@ -363,13 +369,20 @@ def _known_pair(made: list[Made], answers: list[Answer]) -> str:
         product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
         scaled = both & (wanted != 0)
         factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
-        shown = [((m.differs & m.agrees & ~both) | factors).sum() for m in pair]
-        can = [min(TELLING, max(1, m.differs.sum())) for m in pair]
+        if one.sentence == two.sentence or not all(_is_shown(m, both, factors) for m in pair):
+            continue
         share = mean(fits[either | ~right])
-        if share > best and np.all(np.array(shown) >= can) and one.sentence != two.sentence:
+        if share > best:
             best, said = share, "Two" if share == 1 else "Perhaps two"
             nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
     return nearest
+
+
+def _is_shown(mistake: Made, both: np.ndarray, factors: np.ndarray) -> bool:
+    """Return whether enough cases show a mistake: alone, or as a factor where `both` differ."""
+    shown = (mistake.differs & mistake.agrees & ~both) | factors
+    can = mistake.differs.sum()
+    return shown.sum() >= min(TELLING, max(1, can))
 
 
 # For the tables of mistakes.

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ...measure.evalset import Query
-from ...measure.text import Markup, how_many, mark_words, snippet, visible, without_markdown
+from ...measure.inert import Markup, mark_words, visible, without_markdown
+from ...measure.text import how_many, snippet
 from .. import record
 from ..figures import DARK, GREEN, LIGHT, axes, show
 

@@ -13,7 +13,7 @@ from test_inert import RAW
 from helpers.label import labelling, markup, panel
 from helpers.label.labelling import LOG, Entry
 from helpers.measure import evalset, installation
-from helpers.measure.text import Markup
+from helpers.measure.inert import Markup
 
 
 def message(shown):

@@ -3,7 +3,7 @@
 import re
 
 from helpers.label import markup, selection
-from helpers.measure.text import Markup
+from helpers.measure.inert import Markup
 
 ROWS = "| code | **what** to do |\n|------|-----|\n| E1 | call `ops`, 24 h |\n| E2 | wait |\n"
 TABLE = f"Start.\n\n{ROWS}"

@@ -7,7 +7,7 @@ import pytest
 import witness
 
 from helpers.label import audit, manifest, pooling
-from helpers.measure import compare, evalset, links, measures, stats, text
+from helpers.measure import compare, evalset, links, measures, stats, text, tokens
 from helpers.teach import workbook
 
 
@@ -18,7 +18,7 @@ def evals():
 
 def test_corpus_is_large_varied_and_written_one_by_one(evals):
     documents = evals.documents.values()
-    sizes = [len(text.token_ids(doc.text)) for doc in documents]
+    sizes = [len(tokens.token_ids(doc.text)) for doc in documents]
     assert len(sizes) >= 420 and sum(sizes) >= 270_000
     assert sum(size < 150 for size in sizes) >= 75 and sum(size > 800 for size in sizes) >= 140
     assert len({doc.kind for doc in documents}) == 16

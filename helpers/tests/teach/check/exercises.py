@@ -68,9 +68,3 @@ def solved(name: str) -> Callable:
     """Return the lesson's own solution of an exercise."""
     place = place_of_exercise(name)
     return mistakes._definitions(place.lesson, place.cell + 1)[name]
-
-
-def known_mistakes(name: str) -> list[tuple]:
-    """Return the (sentence, wrong function) pairs of an exercise."""
-    known = mistakes.known_mistakes(name)
-    return [(sentence, wrong) for sentence, *forms in known for wrong in forms]

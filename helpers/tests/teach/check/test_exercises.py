@@ -9,9 +9,9 @@ import pytest
 
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import passages, verdict
+from helpers.teach.check import mistakes, passages, verdict
 from helpers.teach.check.passed import place_of_exercise
-from helpers.tests.teach.check.exercises import checks, known_mistakes, learnt, refused, space_of
+from helpers.tests.teach.check.exercises import checks, learnt, refused, space_of
 
 
 def test_every_check_stands_in_a_notebook_and_every_notebook_check_exists():
@@ -34,7 +34,7 @@ def test_the_solution_of_every_exercise_of_a_further_notebook_passes(lesson):
 @pytest.mark.parametrize("name", checks())
 def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
     monkeypatch.setattr(verdict, "STEPS", 20_000)  # the number itself is not the point
-    known = known_mistakes(name)
+    known = mistakes.known_mistakes(name)
     assert known
     for sentence, wrong in known:
         said = refused(name, wrong)

@@ -123,17 +123,17 @@ def test_a_function_that_changes_its_arguments_is_refused():
     assert changed.args == ({"a": 1}, "b")
 
 
-def test_what_passes_is_said_and_kept_and_prints_are_dropped(capsys):
-    passed.PASSED.discard("it")
+def test_what_passes_is_said_and_kept_and_prints_are_dropped(memory, capsys):
     give(lambda n: print("here") or n, [(1, 1), (2, 2)])
     assert capsys.readouterr().out == "it: right on 2 hand-made cases\n"
     give(lambda n: n, [(1, 1)], cases((3, 3)))
     assert capsys.readouterr().out == "it: right on 1 hand-made and 1 random cases\n"
-    assert "it" in passed.PASSED
-    passed.PASSED.discard("it")
+    assert passed.passed_checks() == {"it"}
+    memory.clear()  # as a restart does
+    assert passed.passed_checks() == set()
 
 
-def test_the_reason_of_a_wrong_answer():
+def test_the_reason_of_a_wrong_answer(memory):
     for function, wanted, reason in (
         (lambda n: float(n), 1, "The values are right, but whole numbers are wanted"),
         (lambda n: round(n / 3, 4), 1 / 3, "The value is rounded: return it as it is"),
@@ -148,7 +148,7 @@ def test_the_reason_of_a_wrong_answer():
     ):
         *_, before, last = lines = said_of(function, [(1, wanted)])
         assert (last if reason[0] == "1" else before).startswith(reason), lines
-        assert (verdict.NAN in lines) == (reason == verdict.NAN) and "it" not in passed.PASSED
+        assert (verdict.NAN in lines) == (reason == verdict.NAN) and not memory
 
 
 def test_a_value_that_cannot_be_is_told_before_the_sentence():

@@ -1,0 +1,34 @@
+"""What a check finds is written down in a learner's copy."""
+
+import functools
+import inspect
+from collections.abc import Callable
+
+from .. import record
+from .passed import way_on
+from .verdict import NotStarted, Wrong
+
+
+def recorded(check: Callable) -> Callable:
+    """Return the check, which in a learner's copy also writes down what it found.
+
+    There a wrong answer is told the way on, too.
+    """
+
+    @functools.wraps(check)
+    def run(*args) -> None:
+        texts = (arg for arg in args if isinstance(arg, str))
+        called = " ".join([check.__name__, *texts])  # "quiz A"
+        function = next((inspect.unwrap(arg) for arg in args if callable(arg)), None)
+        try:
+            check(*args)
+        except NotStarted as error:
+            record.write_check_run(called, function, "not started", error.summary)
+            raise
+        except Wrong as error:
+            record.write_check_run(called, function, "wrong", error.summary)
+            error.args = (f"{error}{way_on(called)}",)
+            raise
+        record.write_check_run(called, function, "passed")
+
+    return run
