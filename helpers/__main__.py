@@ -153,7 +153,7 @@ COMMANDS = {
         folder_options,
     ),
     "drop": Command(
-        FOLDER, "label.merge:drop_query", "move a query and its rows out of the set", drop_options
+        FOLDER, "label.drop:drop_query", "move a query and its rows out of the set", drop_options
     ),
     "plan": Command(
         SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"

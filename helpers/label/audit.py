@@ -7,10 +7,10 @@ from itertools import zip_longest
 from ..measure import evalset, files, links, reading, results, runs
 from ..measure.installation import command
 from ..measure.text import how_many
-from . import checks, pooling
+from . import checks, manifest, pooling
 from .checks import Finding
 
-EXTRAS = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl", "negatives.jsonl", "to_read.jsonl")
+EXTRAS = (*manifest.BY_PEOPLE, "negatives.jsonl", reading.TO_READ)
 LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
     "kinds": ("The source sets the kinds of its queries.", ""),
     "head and tail": ("The source does not say which needs are frequent.", ""),
@@ -44,11 +44,15 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
 
     Raises evalset.EvalSetError where a file cannot be read, with what is wrong with all of them.
     """
-    files.refuse(unreadable(evals))
-    extra = [evalset.read_extra(evals, name) for name in ("negatives.jsonl", "second_pass.jsonl")]
-    case = checks.AuditCase(evals, *extra, *links.alike_documents(evals), pooling.by_ranker(evals))
+    files.refuse(manifest.unreadable(evals, EXTRAS))
+    negatives = evalset.read_extra(evals, "negatives.jsonl")
+    second_pass = evalset.read_extra(evals, "second_pass.jsonl")
+    alike, rankers = links.alike_documents(evals), pooling.by_ranker(evals)
+    case = checks.AuditCase(evals, negatives, second_pass, *alike, rankers)
     found = [check(case) for check in checks.AUDIT_CHECKS]
-    return [_for_import(evals, finding) for finding in found] if evals.imported else found
+    if evals.imported:
+        return [_for_import(evals, finding) for finding in found]
+    return found
 
 
 def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
@@ -58,7 +62,8 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     who mends it has another collection.
     """
     reason, file = LEFT_OUT.get(finding.check, ("", ""))
-    if reason and finding.status != "pass" and not (file and (evals.folder / file).exists()):
+    is_brought = bool(file) and (evals.folder / file).exists()
+    if reason and not is_brought and finding.status != "pass":
         return finding._replace(status="n/a", remedy=reason)
     if finding.status in ("fail", "warn") and finding.check in THEIRS:
         return finding._replace(status="warn", remedy=f"{finding.remedy} {NOT_YOURS}")
@@ -73,37 +78,30 @@ def check_baseline(evals: evalset.EvalSet) -> Finding:
     content = results.read_results(evals.folder)
     other = results.changed_inputs(evals, content)
     newer = sorted(evals.settled_queries.keys() - results.measured_queries(evals, content))
-    if newer and not other:
+    if other:
+        remedy = f"Restore what was measured, or measure it anew ({command('report')})."
+        return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
+    if newer:
         found = f"results.json is older than {how_many(len(newer), 'query')}"
         remedy = f"Measure the baseline anew ({command('report')}) with {runs.first_names(newer)}."
         return Finding("baseline", "warn", found, remedy)
-    if not other:
-        return Finding("baseline", "pass", "results.json measured the saved run", "")
-    remedy = f"Restore what was measured, or measure it anew ({command('report')})."
-    return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
-
-
-def unreadable(evals: evalset.EvalSet, names: tuple[str, ...] = EXTRAS) -> list[str]:
-    """Return what is wrong with the files of `names`, which people wrote beside a set."""
-    problems = []
-    for name in names:
-        try:
-            evalset.read_extra(evals, name)
-        except evalset.EvalSetError as error:
-            problems += error.problems
-    return problems
+    return Finding("baseline", "pass", "results.json measured the saved run", "")
 
 
 def as_table(findings: list[Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
-    lines, rows = [], [(f.status, f.check, f.found, f.remedy) for f in findings]
-    for row in [("status", "check", "found", "remedy"), ["-" * n for n in WIDTHS], *rows]:
+    rows = [("status", "check", "found", "remedy"), tuple("-" * width for width in WIDTHS)]
+    rows += [(finding.status, finding.check, finding.found, finding.remedy) for finding in findings]
+    lines = []
+    for row in rows:
         cells = zip(row, WIDTHS, strict=True)
-        wrapped = [textwrap.wrap(*cell, break_on_hyphens=False) for cell in cells]
+        wrapped = [textwrap.wrap(cell, width, break_on_hyphens=False) for cell, width in cells]
         for parts in zip_longest(*wrapped, fillvalue=""):
-            lines.append("  ".join(map("{:{}}".format, parts, WIDTHS)).rstrip())
+            padded = [part.ljust(width) for part, width in zip(parts, WIDTHS, strict=True)]
+            lines.append("  ".join(padded).rstrip())
     counts = Counter(finding.status for finding in findings)
     warned = how_many(counts["warn"], "warning")
     total = f"{counts['pass']} passed, {warned}, {counts['fail']} failed"
-    total += f", {counts['n/a']} not applicable" if counts["n/a"] else ""
+    if counts["n/a"]:
+        total += f", {counts['n/a']} not applicable"
     return "\n".join([*lines, "", total])

@@ -15,8 +15,9 @@ from ..measure.evalset import Document, EvalSet, Judgment
 from ..measure.evidence import Spans
 from ..measure.installation import command
 from ..measure.text import how_many
-from . import manifest, readers, write
-from .merge import JUDGMENTS, NAMING, QUERY_TABLE, refuse_losses
+from . import labelling, manifest, readers, write
+from .drop import NAMING
+from .labelling import JUDGMENTS, QUERY_TABLE
 
 KEPT, CHANGED, MOVED = "kept", "kept, document changed", "moved"  # taken over unasked
 RE_ANCHORED, AMBIGUOUS, LOST, AGAIN = "re-anchored", "ambiguous", "lost", "read again"
@@ -398,7 +399,7 @@ def write_set(case: Case, folder: Path) -> list[str]:
     new = evals._replace(folder=folder, documents=case.documents, judgments=[*judged.values()])
     hashes = {"from": evals.corpus_hash(), "to": new.corpus_hash()}
     if not (is_same := hashes["from"] == hashes["to"]):
-        refuse_losses(evals)
+        labelling.refuse_losses(evals)
     for name in (*evalset.PROSE, "settings.json", *NAMING * is_same):
         if (evals.folder / name).exists():
             shutil.copyfile(evals.folder / name, folder / name)

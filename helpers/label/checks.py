@@ -3,14 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
-from itertools import chain, combinations, islice
+from itertools import chain, combinations
 from math import ceil
 from typing import NamedTuple
 
 import pandas as pd
 
 from ..measure import chunks, evidence, files, links, measures, stats, text
-from ..measure.evalset import SPLITS, EvalSet
+from ..measure.evalset import EvalSet
 from ..measure.installation import command
 from ..measure.text import how_many
 from . import manifest, pooling
@@ -49,17 +49,21 @@ class AuditCase(NamedTuple):
     rankers: dict[str, pooling.Run]  # built and saved ones, each to DEPTH
 
 
-def _finding(check: str, found: str, **remedies: dict) -> Finding:
+def _finding(check: str, found: str, fail: dict | None = None, warn: dict | None = None) -> Finding:
     """Return the finding of a check; `fail` and `warn` are {remedy: whether it is needed}."""
-    statuses = [s for s in ("fail", "warn") if any(remedies.get(s, {}).values())]
-    needed = [remedy for s in statuses for remedy, is_needed in remedies[s].items() if is_needed]
-    return Finding(check, [*statuses, "pass"][0], found, " ".join(needed))
+    failing = [remedy for remedy, is_needed in (fail or {}).items() if is_needed]
+    warning = [remedy for remedy, is_needed in (warn or {}).items() if is_needed]
+    status = "fail" if failing else "warn" if warning else "pass"
+    return Finding(check, status, found, " ".join(failing + warning))
 
 
 def _some(names: Iterable[str], most: int = 4) -> str:
     """Return the first names, and how many more there are."""
     names = list(names)
-    return ", ".join(names[:most]) + f" and {len(names) - most} more" * (len(names) > most)
+    told = ", ".join(names[:most])
+    if len(names) > most:
+        return f"{told} and {len(names) - most} more"
+    return told
 
 
 def _counted(counts: dict) -> str:
@@ -91,7 +95,8 @@ def check_kinds(case: AuditCase) -> Finding:
     counts = Counter(query.kind for query in queries)
     rarest = min(counts, key=lambda kind: (counts[kind], kind))
     unmarked = {*counts} == {"unspecified"}
-    dated = {d for d, doc in case.evals.documents.items() if doc.version}.union(*case.linked)
+    dated = set(chain.from_iterable(case.linked))
+    dated |= {doc_id for doc_id, document in case.evals.documents.items() if document.version}
     single = [q.query_id for q in queries if q.kind == "multi" and len(q.relevant_doc_ids) == 1]
     temporal = [q for q in queries if q.kind == "temporal"]
     undated = [q.query_id for q in temporal if dated.isdisjoint(q.relevant_doc_ids)]
@@ -124,7 +129,8 @@ def check_head_and_tail(case: AuditCase) -> Finding:
 def check_halves(case: AuditCase) -> Finding:
     """Fail without dev or test; warn of one too small to measure on and of uneven kinds."""
     queries = case.evals.queries.values()
-    dev, test = (Counter(q.kind for q in queries if q.split == split) for split in SPLITS)
+    dev = Counter(query.kind for query in queries if query.split == "dev")
+    test = Counter(query.kind for query in queries if query.split == "test")
     sizes = {"dev": dev.total(), "test": test.total()}
     share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
     uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
@@ -148,7 +154,9 @@ def check_overlap(case: AuditCase) -> Finding:
     """Fail where queries are copied from titles or share nearly all words; warn of copied runs."""
     words, queries = case.evals.words, case.evals.queries
     titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
-    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    copies = [
+        query_id for query_id, query in queries.items() if tuple(words(query.query)) in titles
+    ]
     mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
     runs = _copied_runs(case.evals)
     fail = {
@@ -166,7 +174,9 @@ def check_overlap(case: AuditCase) -> Finding:
 
 def _copied_runs(evals: EvalSet) -> list[str]:
     """Return the queries, unless pasted, that share a run of words with one of their answers."""
-    size = text.SHINGLE * (2 if evals.tokenizer == "bigrams" else 1)  # a pair is less than a word
+    size = text.SHINGLE
+    if evals.tokenizer == "bigrams":  # a pair is less than a word
+        size = 2 * text.SHINGLE
 
     @cache  # most documents answer several queries
     def runs_of(doc_id: str) -> set[str]:
@@ -186,15 +196,20 @@ def check_duplicate_queries(case: AuditCase) -> Finding:
     queries, same, answering = case.evals.queries, defaultdict(list), defaultdict(list)
     for query_id, query in queries.items():
         same[tuple(case.evals.words(query.query))].append(query_id)
-        for doc_id in query.relevant_doc_ids if query.answers else ():
-            answering[doc_id, frozenset(map(str.lower, query.answers))].append(query_id)
+        if query.answers:
+            answers = frozenset(answer.lower() for answer in query.answers)
+            for doc_id in query.relevant_doc_ids:
+                answering[doc_id, answers].append(query_id)
     twice = [" = ".join(ids) for ids in same.values() if len(ids) > 1]
     content = {ids[0]: text.content_words([*words]) for words, ids in same.items()}
-    pairs = {*text.near_duplicates(content, links.DOUBLE, size=1)}
-    pairs.update(*(combinations(ids, 2) for ids in answering.values()))
-    relevant = {query_id: {*query.relevant_doc_ids} for query_id, query in queries.items()}
-    near = [f"{a} ~ {b}" for a, b in sorted(pairs)]
-    unlike = [f"{a} ~ {b}" for a, b in sorted(pairs) if relevant[a] != relevant[b]]
+    pairs = set(text.near_duplicates(content, links.DOUBLE, size=1))
+    for ids in answering.values():
+        pairs.update(combinations(ids, 2))
+    near, unlike = [], []
+    for one, other in sorted(pairs):
+        near.append(f"{one} ~ {other}")
+        if {*queries[one].relevant_doc_ids} != {*queries[other].relevant_doc_ids}:
+            unlike.append(f"{one} ~ {other}")
     fail = {"Keep one of each: a query asked twice counts twice.": twice}
     warn = {
         f"Keep one of each pair that is one need: {_some(near)}.": near,
@@ -214,7 +229,9 @@ def check_reach(case: AuditCase) -> Finding:
     Wanted: half of the documents, or, in a large corpus, as many as there are queries.
     """
     documents, queries = case.evals.documents, case.evals.queries
-    reached = {d for query in queries.values() for d in query.relevant_doc_ids}
+    reached = set()
+    for query in queries.values():
+        reached.update(query.relevant_doc_ids)
     share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
     missed = []
     for field in ("service", "kind"):
@@ -229,9 +246,10 @@ def check_reach(case: AuditCase) -> Finding:
 
 def check_labels_per_query(case: AuditCase) -> Finding:
     """Fail for a query without labels; warn for over 20 relevant documents or a single grade."""
-    answers = {q: len(query.relevant_doc_ids) for q, query in case.evals.queries.items()}
-    none = [q for q, n in answers.items() if not n]
-    many = [q for q, n in answers.items() if n > MANY_ANSWERS]
+    queries = case.evals.queries
+    answers = {query_id: len(query.relevant_doc_ids) for query_id, query in queries.items()}
+    none = [query_id for query_id, n in answers.items() if not n]
+    many = [query_id for query_id, n in answers.items() if n > MANY_ANSWERS]
     grades = Counter(judgment.relevance for judgment in case.evals.judgments)
     highest, low, high = case.evals.grades[-1], min(answers.values()), max(answers.values())
     one_grade = highest > 1 and len(grades.keys() - {0}) < 2
@@ -239,17 +257,21 @@ def check_labels_per_query(case: AuditCase) -> Finding:
         f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
         f"Tell whole answers ({highest}) from partial ones (1).": one_grade,
     }
-    found = f"{low} to " * (low < high) + f"{how_many(high, 'relevant document')} a query; "
+    found = f"{how_many(high, 'relevant document')} a query; grade {_counted(grades)}"
+    if low < high:
+        found = f"{low} to {found}"
     fail = {f"Label {_some(none)}, or drop them.": none}
-    return _finding("labels per query", f"{found}grade {_counted(grades)}", fail=fail, warn=warn)
+    return _finding("labels per query", found, fail=fail, warn=warn)
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
     qrels, shares = case.evals._replace(queries=case.evals.settled_queries).qrels(), {}
     for name, run in case.rankers.items():
-        answered = {q: qrels[q] for q in qrels if run.get(q)}  # else nothing to judge
-        shares[name] = measures.judged_at(answered, run, DEPTH) if answered else 1.0
+        answered = {query_id: grades for query_id, grades in qrels.items() if run.get(query_id)}
+        shares[name] = 1.0  # where nothing is found, nothing is to be judged
+        if answered:
+            shares[name] = measures.judged_at(answered, run, DEPTH)
     worst = min(sorted(shares), key=shares.get)
     found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
     found += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
@@ -261,12 +283,16 @@ def check_judged_depth(case: AuditCase) -> Finding:
 
 def check_solved(case: AuditCase) -> Finding:
     """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
-    qrels, scores = case.evals.qrels(), []
+    qrels, scores, means = case.evals.qrels(), {}, {}
     for name, run in case.rankers.items():
-        values = measures.per_query(qrels, run, ["nDCG@10"])
-        scores.append((measures.means(values)["nDCG@10"], name, values))
-    (_, weakest, low), *_, (_, strongest, high) = sorted(scores)
-    solved = [q for q in qrels if min(low[q]["nDCG@10"], high[q]["nDCG@10"]) > 1 - stats.TIE]
+        scores[name] = measures.per_query(qrels, run, ["nDCG@10"])
+        means[name] = measures.means(scores[name])["nDCG@10"]
+    weakest, *_, strongest = sorted(means, key=lambda name: (means[name], name))
+    low, high = scores[weakest], scores[strongest]
+    solved = []
+    for query_id in qrels:
+        if min(low[query_id]["nDCG@10"], high[query_id]["nDCG@10"]) > 1 - stats.TIE:
+            solved.append(query_id)
     found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
     harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
     return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
@@ -285,18 +311,22 @@ def check_evidence(case: AuditCase) -> Finding:
 
 def check_quotes(case: AuditCase) -> Finding:
     """Warn of quotes that every chunker cuts, or that stand where no grade is above 0."""
-    grades = {label[:2]: label.relevance for label in case.evals.judgments}
-    quotes = {j[:2]: j.evidence for j in case.evals.judgments if j.relevance}
-    holders = _holders(case.evals, {*chain.from_iterable(quotes.values())})
-    held = {(q, d) for (q, _), own in quotes.items() for quote in own for d in holders[quote]}
-    weak = [f"{q} {d}" for q, d in sorted(held) if not grades.get((q, d))]
-    zeros = [f"{q} {d}" for q, d in held if grades.get((q, d)) == 0]
-    cut = _always_cut(case.evals)
+    judgments, cut = case.evals.judgments, _always_cut(case.evals)
+    grades = {label[:2]: label.relevance for label in judgments}
+    quotes_of = {label[:2]: label.evidence for label in judgments if label.relevance}
+    holders = _holders(case.evals, {*chain.from_iterable(quotes_of.values())})
+    held = set()  # the pairs whose document holds a quote of their query
+    for (query_id, _), quotes in quotes_of.items():
+        for quote in quotes:
+            held.update((query_id, doc_id) for doc_id in holders[quote])
+    weak = [" ".join(pair) for pair in sorted(held) if not grades.get(pair)]
+    zeros = [" ".join(pair) for pair in held if grades.get(pair) == 0]
     warn = {
         f"Every chunker cuts the quotes of {_some(cut)}: quote the shortest passage.": cut,
         f"Judge anew, or quote what only the answer says: {_some(weak)}.": weak,
     }
-    found = f"{how_many(sum(map(len, quotes.values())), 'quote')}: {len(cut)} cut everywhere"
+    n = sum(map(len, quotes_of.values()))
+    found = f"{how_many(n, 'quote')}: {len(cut)} cut everywhere"
     found += _also({"in a document judged 0": zeros, "in one not judged": {*weak} - {*zeros}})
     return _finding("quotes", found, warn=warn)
 
@@ -315,9 +345,12 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
     holders = {}
     for quote in quotes:
         own = having.keys() & set().union(*(runs[part] for part in quote))
-        rarest = min((having[run] for run in own), key=len, default=())
-        found = (d for d in rarest if all(part in bodies[d] for part in quote))
-        holders[quote] = [*islice(found, text.COPIES)]
+        holders[quote] = []
+        for doc_id in min((having[run] for run in own), key=len, default=()):
+            if all(part in bodies[doc_id] for part in quote):
+                holders[quote].append(doc_id)
+            if len(holders[quote]) == text.COPIES:
+                break
     return holders
 
 
@@ -327,13 +360,15 @@ def _always_cut(evals: EvalSet) -> list[str]:
     for path in paths:
         for chunk in chunks.read_chunks(path):
             chunks_of[path, chunk.doc_id].append(chunk)
+    if not chunks_of:
+        return []
     cut = []
     for query_id, wanted in evidence.quoted_queries(evals).items():
         for doc_id in wanted.quotes:
             sets = (chunks_of.get((path, doc_id), ()) for path in paths)
             if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
                 cut.append(f"{query_id} {doc_id}")
-    return cut if chunks_of else []
+    return cut
 
 
 def check_guide(case: AuditCase) -> Finding:
@@ -378,7 +413,8 @@ def check_second_pass(case: AuditCase) -> Finding:
     }
     many = f"of {len(relevant)} relevant labels read once"
     found = "; ".join(_readings(n, own, case.evals.grades) for n, own in rows.groupby("round"))
-    found += f"; judged by round {newest}" * (len(rounds) > 1)
+    if len(rounds) > 1:
+        found += f"; judged by round {newest}"
     found += _also({many: once, "rounds without a difference": never})
     return _finding("second pass", found, fail=fail, warn=warn)
 
@@ -403,23 +439,30 @@ def _newest_check(rows: pd.DataFrame) -> int:
 def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
     zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
+    value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
-    found += f"{agree:.0%} agree, kappa "
-    found += "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
-    people = rows["equal"][rows["reader"].str.match("person", na=False)] if "reader" in rows else ()
-    return found + f", people: {sum(people)} of {how_many(len(people), 'pair')}" * bool(len(people))
+    found += f"{agree:.0%} agree, kappa {value}"
+    if "reader" in rows:
+        people = rows["equal"][rows["reader"].str.match("person", na=False)]
+        if len(people):
+            found += f", people: {sum(people)} of {how_many(len(people), 'pair')}"
+    return found
 
 
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
-    zeros = Counter(judgment.query_id for judgment in case.evals.judgments if not judgment[2])
+    judgments = case.evals.judgments
+    zeros = Counter(judgment.query_id for judgment in judgments if not judgment.relevance)
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
         relevant = case.evals.all_queries[query_id].relevant_doc_ids
-        wrong += [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
-        wrong += [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
+        for doc_id in [*easy, *hard]:
+            if doc_id in relevant:
+                wrong.append(f"{query_id} {doc_id} (judged relevant)")
+        for doc_id in sorted({*easy} & {*hard}):
+            wrong.append(f"{query_id} {doc_id} (easy and hard)")
         if min(len(easy), len(hard)) >= NEGATIVES:
             short.discard(query_id)
     found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
@@ -445,14 +488,16 @@ def check_leakage(case: AuditCase) -> Finding:
 
 def check_near_duplicates(case: AuditCase) -> Finding:
     """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
-    relevant: dict[str, set[str]] = {doc_id: set() for pair in case.twins for doc_id in pair}
+    answering = defaultdict(set)  # the queries that a document answers
     for query in case.evals.queries.values():
-        for doc_id in relevant.keys() & {*query.relevant_doc_ids}:
-            relevant[doc_id].add(query.query_id)
-    same = sorted(case.linked & {*case.twins})
-    torn = [f"{a} and {b}" for a, b in same if relevant[a] != relevant[b]]
+        for doc_id in query.relevant_doc_ids:
+            answering[doc_id].add(query.query_id)
+    torn = []
+    for one, other in sorted(case.linked & case.twins.keys()):
+        if answering[one] != answering[other]:
+            torn.append(f"{one} and {other}")
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
-    found = _some(f"{a} ~ {b} ({case.twins[a, b]:.2f})" for a, b in alike) or "none"
+    found = _some(f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike) or "none"
     fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
     leave = "Drop one of each pair, or mark them as versions; leave those of one template."
     warn = {leave: alike and not torn}

@@ -3,6 +3,7 @@
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +14,7 @@ LABEL_FILES = (
     *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
     *("negatives.jsonl", "judge.jsonl", "labeling_guide.md", "settings.json"),
 )
+BY_PEOPLE = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl")  # they may be missing, or broken
 SEEDS = {"negatives": 2026}
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
@@ -24,13 +26,24 @@ def freeze_command(evals: evalset.EvalSet) -> int:
 
     Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
     """
-    from . import audit, pooling
+    from . import pooling  # takes two seconds to import, and others want hashes only
 
-    files.refuse(audit.unreadable(evals, audit.EXTRAS[:3]))  # it writes the negatives itself
+    files.refuse(unreadable(evals, BY_PEOPLE))  # the negatives it writes itself
     rows = pooling.negatives(evals, pooling.by_ranker(evals), SEEDS["negatives"])
     files.write_jsonl(evals.folder / "negatives.jsonl", rows)
     print(f"{write_manifest(evals, SEEDS)} describes the folder as it is now")
     return 0
+
+
+def unreadable(evals: evalset.EvalSet, names: Iterable[str]) -> list[str]:
+    """Return what is wrong with the files of `names`, which may stand beside a set's labels."""
+    problems = []
+    for name in names:
+        try:
+            evalset.read_extra(evals, name)
+        except evalset.EvalSetError as error:
+            problems += error.problems
+    return problems
 
 
 def inputs(folder: Path) -> dict[str, Path]:

@@ -15,8 +15,7 @@ import mistune
 from ..measure import evalset, files
 from ..measure.inert import Markup, clean, mark_words
 from ..measure.text import how_many
-from .log import Entry
-from .schedule import agreement
+from .labelling import Entry, agreement
 from .selection import MARKS, SIGN, UNSHOWN
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark

@@ -12,9 +12,9 @@ from ..measure import evalset, files, installation, reading, runs
 from ..measure.inert import Markup
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
-from . import log, markup, merge
+from . import labelling, markup
+from .labelling import Entry, Turn
 from .markup import ASIDE, FINISH
-from .schedule import Turn, next_turn, schedule, turn_of
 from .selection import Page, Selectable, quote_of
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
@@ -29,6 +29,8 @@ TOOLTIPS = {
     ACCEPT: "a: the old grade holds, and the marked passage proves it",
     FINISH: "end here: what is judged goes into the folder",
 }
+HALF_TYPED = "Not saved: the passage beside a + is missing: take it or delete +."
+SELECT = " Select the words that prove it in the text, then press the grade again."
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
 MERGED_THEN = Markup(
     "<p><b>Finish</b> takes your judgments into the folder; then run this notebook again, or "
@@ -49,11 +51,11 @@ class Task(NamedTuple):
 
 def merge_log(evals: evalset.EvalSet) -> str:
     """Take the log into the folder, and say what comes next."""
-    new = how_many(merge.merge(evals), "new judgment")
+    new = how_many(labelling.merge(evals), "new judgment")
     return f"{new} went from the log into the folder. Run this notebook again to go on with them."
 
 
-LABELLING = Task(log.LOG, merge_log, MERGED_THEN)
+LABELLING = Task(labelling.LOG, merge_log, MERGED_THEN)
 
 
 class Panel:
@@ -66,28 +68,28 @@ class Panel:
     def __init__(
         self,
         evals: evalset.EvalSet,
-        pairs: list[tuple[str, str]],
+        pairs: list[Pair],
         seed: int = 0,
         repeats: float = 0.1,
         task: Task = LABELLING,
     ):
-        entries = [log.Entry(*pair, 0) for pair in sorted(set(pairs))]
-        files.refuse([fault for entry in entries for fault in log.judgment_faults(entry, evals)])
+        faults = [labelling.judgment_fault(Entry(*pair, 0), evals) for pair in sorted(set(pairs))]
+        files.refuse([fault for fault in faults if fault])
         self.evals, self.task, self.old = evals, task, reading.waiting(evals)
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
-        turns = schedule(pairs, seed, repeats)  # once, where the old label stands above
-        self.queue = [t for t in turns if not (t.repeat and "evidence" in self.old.get(t[:2], {}))]
-        self.queue.sort(key=lambda turn: "relevance" not in self.old.get(turn[:2], {}))
+        self.queue = self._old_first(labelling.schedule(pairs, seed, repeats))
         documents = [turn for turn in self.queue if turn.doc_id]
-        self.shown, self.queries = {*documents}, list(dict.fromkeys(t.query_id for t in documents))
+        self.shown = set(documents)
+        self.queries = list(dict.fromkeys(turn.query_id for turn in documents))
         self.words = markup.telling_words(evals)
-        self.pairs = {*pairs} | {(q, "") for q in evals.unanswered}  # what Undo may take back
+        set_aside = {(query_id, "") for query_id in evals.unanswered}
+        self.pairs = set_aside.union(pairs)  # what Undo may take back
         self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
         self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
         self.actions |= {FINISH: self._finish, AND: self._and}
-        if any(self.kept.get(turn[:2]) for turn in documents):
-            self.actions |= {ACCEPT: self._accept}
+        if any(self.kept.get(turn.pair) for turn in documents):
+            self.actions[ACCEPT] = self._accept
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
@@ -97,7 +99,21 @@ class Panel:
         """Display the panel."""
         display(self.box)
 
+    def _old_first(self, turns: list[Turn]) -> list[Turn]:
+        """Return the turns, those with an old grade first; old evidence is shown only once."""
+        old, new = [], []
+        for turn in turns:
+            row = self.old.get(turn.pair, {})
+            if turn.repeat and "evidence" in row:
+                continue  # it would not be blind: the old label stands above
+            if "relevance" in row:
+                old.append(turn)
+            else:
+                new.append(turn)
+        return old + new
+
     def _build(self) -> None:
+        """Make the widgets of the page."""
         self.query, self.document, self.message, self.count = Page(), Selectable(), Page(), Page()
         self.document.observe(self._selected, "selected")
         self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
@@ -112,20 +128,22 @@ class Panel:
         grades = self.evals.grades
         labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
         labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
-        tooltips = {n: tip for n, tip in (labels | TOOLTIPS).items() if n in self.actions}
         self.buttons = {}
-        for name, tooltip in tooltips.items():
-            button = widgets.Button(description=labels.get(name, name), tooltip=tooltip)
-            button.layout = {"width": "auto", "min_width": "5em"}
-            button.on_click(partial(self._act, name))
-            self.buttons[name] = button
+        for name, tooltip in (labels | TOOLTIPS).items():
+            if name in self.actions:
+                button = widgets.Button(description=labels.get(name, name), tooltip=tooltip)
+                button.layout = {"width": "auto", "min_width": "5em"}
+                button.on_click(partial(self._act, name))
+                self.buttons[name] = button
+        meanings = {}
+        for key, name in self.keys.items():
+            meanings[key] = labels.get(name, name).removeprefix(f"{key} ")
+        keys = Page(markup.keys_html(meanings))
         folded = "<details><summary>Labelling guide</summary>{}</details>"  # opens by keyboard
         self.guide = Page(Markup(folded).format(markup.guide_html(self.evals.folder)))
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
         progress = widgets.HBox([self.bar, self.count], layout=wrap)
         actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        told = {k: labels.get(n, n).removeprefix(f"{k} ") for k, n in self.keys.items()}
-        keys = Page(markup.keys_html(told))
         rows = [progress, self.query, self.document, self.evidence, actions, self.message, keys]
         self.box = widgets.VBox([*rows, self.guide], layout={"max_width": "60em"})
 
@@ -156,16 +174,19 @@ class Panel:
         words, places = quote_of(change["new"], self.body)
         if not words:  # then it stands in the title alone, or begins there
             words, places = quote_of(change["new"], self.text)
+        if not words:
+            self._say(NO_PASSAGE)
+            return
         self._take(words)
         message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
         if places > 1:
             message += f" They stand at {places} places: select more to say which one you mean."
-        self._say(message if words else NO_PASSAGE, wrong=not words)
+        self._say(message, wrong=False)
 
     def _take(self, words: str) -> None:
-        """Put a passage, if it is one, in the place of the last one."""
-        before, plus, last = self.evidence.value.rpartition(PLUS)
-        self.evidence.value = before + plus + (words or last)
+        """Put a passage in the place of the last one."""
+        before, plus, _ = self.evidence.value.rpartition(PLUS)
+        self.evidence.value = before + plus + words
 
     def _and(self) -> None:
         if not self.evidence.value.rpartition(PLUS)[2].strip():
@@ -176,30 +197,40 @@ class Panel:
     def _go(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
-        self._take(line := self.lines[self.line])
+        line = self.lines[self.line]
+        self._take(line)
         self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
 
     def _judge(self, relevance: int) -> None:
-        typed = [words.strip() for words in self.evidence.value.split(PLUS) if relevance]
-        if len(typed) > 1 and not all(typed):
-            raise ValueError("Not saved: the passage beside a + is missing: take it or delete +.")
-        quotes = [q if q in self.text else quote_of(q, self.text)[0] or q for q in typed]
-        evidence = [quotes] if len(quotes) > 1 else "".join(quotes)
+        """Save a grade; above 0 with the passages that are taken, word for word as they stand."""
+        if not relevance:
+            self._save(0, "")
+            return
+        quotes = []
+        for typed in self.evidence.value.split(PLUS):
+            words = typed.strip()
+            if words not in self.text:
+                words = quote_of(words, self.text)[0] or words
+            quotes.append(words)
+        if len(quotes) > 1 and not all(quotes):
+            raise ValueError(HALF_TYPED)
+        evidence = [quotes] if len(quotes) > 1 else quotes[0]
         self._save(relevance, evidence)
 
     def _accept(self) -> None:
         """Take the old grade, with the passages that are marked."""
-        pair = self.turn[:2]
+        pair = self.turn.pair
         self._save(self.old[pair]["relevance"], self.kept[pair])
 
     def _save(self, relevance: int, evidence: str | list) -> None:
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
-        faults = log.judgment_faults(log.Entry(**row), self.evals)
-        if faults:
-            select = " Select the words that prove it in the text, then press the grade again."
-            self._say(f"Not saved: {faults[0]}.{select * (not evidence)}")
-        else:
+        fault = labelling.judgment_fault(Entry(**row), self.evals)
+        if not fault:
             self._write(row, f"Saved: {relevance}.")
+        elif evidence:
+            self._say(f"Not saved: {fault}.")
+        else:
+            self._say(f"Not saved: {fault}.{SELECT}")
 
     def _set_aside(self) -> None:
         query = self.evals.all_queries[self.turn.query_id]
@@ -209,15 +240,13 @@ class Panel:
     def _undo(self) -> None:
         """Withdraw the last judgment of these pairs and show it again, also after a restart."""
         last = self.own[-1]
-        names = ("query_id", "doc_id", "repeat", "time")
-        turn = turn_of(last)
-        self.queue = [turn, *(other for other in self.queue if other != turn)]
-        row = {"undo": {name: getattr(last, name) for name in names}}
-        self._write(row, f"Taken back: {last.relevance if last.doc_id else ASIDE}.")
+        self.queue = [last.turn, *(turn for turn in self.queue if turn != last.turn)]
+        what = last.relevance if last.doc_id else ASIDE
+        self._write(labelling.undo_row(last), f"Taken back: {what}.")
 
     def _write(self, row: dict, words: str) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat()
-        log.append(self.evals, self.task.log, {**row, "time": now})
+        labelling.append(self.evals, self.task.log, {**row, "time": now})
         self._next(words)
 
     def _skip(self) -> None:
@@ -238,38 +267,49 @@ class Panel:
 
     def _next(self, words: str) -> None:
         """Show what is due, how far the work is, what can be done now, and `words`."""
-        entries, n = log.entries(self.evals, self.task.log), len(self.shown)
+        entries = labelling.entries(self.evals, self.task.log)
         self.own = [entry for entry in entries if entry.pair in self.pairs]
-        self.turn = turn = next_turn(self.queue, entries)
-        query = self.evals.all_queries[turn.query_id] if turn else None
-        self.bar.value = done = len(self.shown.intersection(map(turn_of, entries)))
-        self.count.value = f"{done} of {n} judged"
-        self.query.value = markup.HEADING.format(query.query) if turn else ""
-        self._offer(turn)
+        self.turn = turn = labelling.next_turn(self.queue, entries)
+        done, n = len(self.shown & {entry.turn for entry in entries}), len(self.shown)
+        self.bar.value, self.count.value = done, f"{done} of {n} judged"
         if not turn:
+            self._offer(None)
             page = markup.end_html(entries, n, self.evals.grades, self.task.then)
-            live = {UNDO, FINISH}
-        elif not turn.doc_id:
-            page, live = markup.question_html(query), {ASIDE, SKIP, UNDO, FINISH}
+            self._show_page("", page, {UNDO, FINISH})
+        elif turn.doc_id:
+            self._show_document(turn)
         else:
-            place = f"query {self.queries.index(query.query_id) + 1} of {len(self.queries)}"
-            self.count.value = f"{done + 1} of {n}, {place}"
-            document, row = self.evals.documents[turn.doc_id], self.old.get(turn[:2], {})
-            passages = row.get("passages", [])
-            page = markup.document_html(document, self.words[query.query_id], passages)
-            self.query.value += markup.old_label_html(row)
-            live = self.actions.keys() - {ASIDE, ACCEPT}
-            if self.kept.get(turn[:2]):
-                taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
-                live, self.buttons[ACCEPT].description = live | {ACCEPT}, taken
-        self.document.value, self.live = page, live if self.own else live - {UNDO}
-        for name, button in self.buttons.items():
-            button.disabled = name not in self.live
+            query = self.evals.all_queries[turn.query_id]
+            self._offer(None)
+            page = markup.question_html(query)
+            self._show_page(markup.HEADING.format(query.query), page, {ASIDE, SKIP, UNDO, FINISH})
         self._say(words, wrong=False)
 
-    def _offer(self, turn: Turn | None) -> None:
-        """Offer the lines below the title of a turn's document as evidence; none is taken yet."""
-        document = self.evals.documents[turn.doc_id] if turn and turn.doc_id else None
+    def _show_document(self, turn: Turn) -> None:
+        """Show the document of a turn, with its old label if it has one."""
+        query, document = self.evals.all_queries[turn.query_id], self.evals.documents[turn.doc_id]
+        place = f"query {self.queries.index(turn.query_id) + 1} of {len(self.queries)}"
+        self.count.value = f"{self.bar.value + 1} of {len(self.shown)}, {place}"
+        self._offer(document)
+        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT}
+        if self.kept.get(turn.pair):
+            live.add(ACCEPT)
+            taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
+            self.buttons[ACCEPT].description = taken
+        passages = row.get("passages", [])
+        page = markup.document_html(document, self.words[turn.query_id], passages)
+        heading = markup.HEADING.format(query.query) + markup.old_label_html(row)
+        self._show_page(heading, page, live)
+
+    def _show_page(self, heading: Markup | str, page: Markup, live: set[str]) -> None:
+        """Show a heading and a page; of the actions, those in `live` do something now."""
+        self.query.value, self.document.value = heading, page
+        self.live = live if self.own else live - {UNDO}
+        for name, button in self.buttons.items():
+            button.disabled = name not in self.live
+
+    def _offer(self, document: evalset.Document | None) -> None:
+        """Offer the lines below the title of a document as evidence; none is taken yet."""
         self.text = document.retrieval_text if document else ""
         self.body = document.text if document else ""
         self.lines = [line.strip() for line in self.body.split("\n") if line.strip()]
@@ -288,26 +328,27 @@ def require_labels(evals: evalset.EvalSet) -> None:
     as one line. Else it is shown where pictures move, and the notebook goes on without them.
     """
     missing, listed = evals.next_step(), reading.waiting(evals)
-    if not missing:
-        print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
-        if evals.waiting:
-            print(f"{evalset.left_out(evals.waiting)}: {runs.first_names(evals.waiting)}")
-        if evals.unanswered:
-            print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
-        if listed:
-            print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
-        if (listed or evals.waiting) and installation.is_live():
-            Panel(evals, _pairs_of_waiting(evals, listed)).show()
-        return
-    pairs = _pairs_of_waiting(evals, [pair for pair, row in listed.items() if "relevance" in row])
-    if pairs:
-        Panel(evals, pairs).show()
-        missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
-    raise evalset.EvalSetError([missing])
+    if missing:
+        former = [pair for pair, row in listed.items() if "relevance" in row]
+        pairs = _pairs_of_waiting(evals, former)
+        if pairs:
+            Panel(evals, pairs).show()
+            missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
+        raise evalset.EvalSetError([missing])
+    print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
+    if evals.waiting:
+        print(f"{evalset.left_out(evals.waiting)}: {runs.first_names(evals.waiting)}")
+    if evals.unanswered:
+        print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
+    if listed:
+        print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
+    if (listed or evals.waiting) and installation.is_live():
+        Panel(evals, _pairs_of_waiting(evals, listed)).show()
 
 
 def _pairs_of_waiting(evals: evalset.EvalSet, listed: Collection[Pair]) -> list[Pair]:
     """Return `listed` pairs, and those to judge of the queries that wait for a label."""
     if not evals.waiting:
         return [*listed]
-    return [p for p in merge.pairs_to_judge(evals) if p in listed or p[0] in evals.waiting]
+    pairs = labelling.pairs_to_judge(evals)
+    return [pair for pair in pairs if pair in listed or pair[0] in evals.waiting]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from ..label import log
+from ..label import labelling
 from ..measure import evalset, inert, installation, stats
 from ..measure.evalset import EvalSet, Judgment
 from ..measure.inert import Markup
@@ -43,7 +43,7 @@ def judge(evals: EvalSet, pairs: list[Pair]) -> None:
             done = f"{len(_own_grades(evals, pairs))} of {len(pairs)} judged."
             return f"{done} Run the next cell to compare them with the stored labels."
 
-        task = panel.Task(log.PRACTICE, finished, COMPARE_NEXT)
+        task = panel.Task(labelling.PRACTICE, finished, COMPARE_NEXT)
         panel.Panel(evals, pairs, stats.SEED, repeats=0, task=task).show()
     else:
         wait = f"{how_many(len(pairs), 'pair')} wait for you in `make lab`"
@@ -103,7 +103,7 @@ def _stored(evals: EvalSet) -> dict[Pair, Judgment]:
 
 def _own_grades(evals: EvalSet, pairs: Iterable[Pair] = ()) -> dict[Pair, int]:
     """Return {pair: grade} of the learner's log, of `pairs`, else of all but the first three."""
-    latest = log.latest(log.entries(evals, log.PRACTICE))
+    latest = labelling.latest(labelling.entries(evals, labelling.PRACTICE))
     wanted = {*pairs} or _stored(evals).keys() - first_three(evals)
     return {pair: latest[pair].relevance for pair in sorted(latest.keys() & wanted)}
 

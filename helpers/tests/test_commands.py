@@ -14,7 +14,7 @@ import pytest
 from conftest import WITH_MAKE
 
 from helpers import __main__
-from helpers.label import audit, checks, merge, write
+from helpers.label import audit, checks, drop, write
 from helpers.measure import evalset
 from helpers.teach import LearnError, copies, progress, site, workbook
 
@@ -150,7 +150,7 @@ def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, 
 def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
     for words, room, name, returned, shown in [
         (["learn"], copies, "learn_command", ["one", "two"], "one\ntwo\n"),
-        (["drop", "q7", "--evals", folder], merge, "drop_query", ["a: 1 row"], "a: 1 row\n"),
+        (["drop", "q7", "--evals", folder], drop, "drop_query", ["a: 1 row"], "a: 1 row\n"),
         (["progress"], progress, "progress_report", "done", "done\n"),
         (["site"], site, "write_site", Path("site"), "site\n"),
     ]:

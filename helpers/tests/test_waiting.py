@@ -8,7 +8,7 @@ import pytest
 from conftest import write_rows
 
 from helpers import __main__ as commands
-from helpers.label import merge
+from helpers.label import labelling
 from helpers.measure import api, baseline, compare, evalset, links, results, runs, stats
 
 QUERIES, LABELS, RUN = "retrieval_queries.jsonl", "judgments.jsonl", "systems/other.trec"
@@ -79,7 +79,7 @@ def test_a_query_without_a_label_waits_and_no_measure_sees_it(asked):
     evals = evalset.load(asked)
     assert [*evals.waiting] == ["a0"] and "a0" in evals.all_queries and evals.next_step() == ""
     assert not {"a0"} & {*evals.queries, *evals.settled_queries, *evals.qrels()}
-    assert {("a0", ""), ("a0", "page-7")} < {*merge.pairs_to_judge(evals)}
+    assert {("a0", ""), ("a0", "page-7")} < {*labelling.pairs_to_judge(evals)}
     assert all("a0" not in group for group in links.components(evals))
 
 

@@ -2,7 +2,8 @@
 
 import json
 
-from helpers.label import log, panel
+from helpers.label import labelling, panel
+from helpers.label.labelling import LOG
 from helpers.measure import evalset
 
 PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
@@ -15,11 +16,11 @@ def opened(folder, pairs=None, **options):
 
 
 def logged(folder):
-    return [json.loads(line) for line in (folder / log.LOG).read_text().splitlines()]
+    return [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
 
 
 def grades(folder):
-    given = log.latest(log.entries(evalset.load(folder)))
+    given = labelling.latest(labelling.entries(evalset.load(folder)))
     return {pair: entry.relevance for pair, entry in given.items()}
 
 

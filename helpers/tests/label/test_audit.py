@@ -158,7 +158,7 @@ def test_what_is_wrong_is_told_with_its_place_before_anything_is_written(
 
 
 def test_the_baseline_is_the_saved_run(reported):
-    assert audit.unreadable(reported) == []
+    assert manifest.unreadable(reported, audit.EXTRAS) == []
     assert audit.folder_findings(reported)[-1][:2] == ("baseline", "pass")
     run = reported.folder / results.RUN
     run.write_text(run.read_text().replace("2.0", "3.0"))

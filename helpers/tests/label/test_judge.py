@@ -6,7 +6,7 @@ import json
 from conftest import write_rows
 from labelled_sets import GUIDE, complete, rows
 
-from helpers.label import audit, judge
+from helpers.label import audit, judge, manifest
 from helpers.measure import evalset
 
 PAIR = {"query_id": "q1", "doc_id": "disk-full"}
@@ -79,8 +79,8 @@ def test_the_rows_of_a_judge_are_read_with_their_places_and_other_judges_beside_
     others = [row | {"model": "m 2"}, row | {"prompt_sha256": "1" * 64}]
     write_rows(small / "judge.jsonl", row, *others)
     assert evalset.read_extra(evals, "judge.jsonl") == [row, *others]
-    assert audit.unreadable(evals) == []
+    assert manifest.unreadable(evals, audit.EXTRAS) == []
     for change, words in JUDGED:
         write_rows(small / "judge.jsonl", row, row | change)
-        (problem,) = audit.unreadable(evals)
+        (problem,) = manifest.unreadable(evals, audit.EXTRAS)
         assert problem.startswith(f"{small / 'judge.jsonl'}:2: ") and words in problem

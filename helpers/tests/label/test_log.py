@@ -11,21 +11,22 @@ import pytest
 from conftest import write_rows
 from judging import entry, grades, logged
 
-from helpers.label import log
+from helpers.label import labelling
+from helpers.label.labelling import LOG, Entry
 from helpers.measure import evalset, files
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 def append(folder, *pair, **more):
-    log.append(evalset.load(folder), log.LOG, entry(*pair, **more))
+    labelling.append(evalset.load(folder), LOG, entry(*pair, **more))
 
 
 def test_a_log_that_somebody_edited_is_read_and_added_to(folder):
     lines = [json.dumps(row) for row in (entry("q2"), entry("q1", "queue-full"), entry("q1"))]
-    path = folder / log.LOG
+    path = folder / LOG
     path.write_bytes(f"\ufeff{lines[0]}\n \n{lines[1]}\r\n{lines[2]}".encode())  # no end of line
-    places = [e.place for e in log.entries(evalset.load(folder))]
+    places = [e.place for e in labelling.entries(evalset.load(folder))]
     assert places == [f"{path}:{n}" for n in (1, 3, 4)]
     append(folder, "q2", "queue-full", time="é 文")
     assert [row["query_id"] for row in logged(folder)] == ["q2", "q1", "q1", "q2"]
@@ -42,8 +43,9 @@ def full_disk(path, monkeypatch):
 
 
 def held_by_another(path, monkeypatch):
-    monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    monkeypatch.setattr(log, "held", log.lock_log(path), raising=False)  # until this is undone
+    monkeypatch.setattr(labelling, "LOCK_WAIT", 0.05)
+    lock = labelling.lock_log(path)
+    monkeypatch.setattr(labelling, "held", lock, raising=False)  # until this is undone
     return f"{path} cannot be locked, so nothing was written: "
 
 
@@ -54,7 +56,7 @@ def broken_meanwhile(path, monkeypatch):
 
 def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeypatch):
     append(folder)
-    path, whole = folder / log.LOG, (folder / log.LOG).read_bytes()
+    path, whole = folder / LOG, (folder / LOG).read_bytes()
     for obstacle in (full_disk, held_by_another, broken_meanwhile):
         with monkeypatch.context() as patch:
             words = obstacle(path, patch)
@@ -68,14 +70,15 @@ def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeyp
 
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
-    path = folder / log.LOG
-    hold = f"from helpers.label import log; log.lock_log({str(path)!r}); print('held', flush=True)"
+    path = folder / LOG
+    hold = f"from helpers.label import labelling; labelling.lock_log({str(path)!r}); "
+    hold += "print('held', flush=True)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     holder = subprocess.Popen([sys.executable, "-c", f"{hold}; input()"], **pipes, cwd=ROOT)
     assert holder.stdout.readline() == b"held\n"
     holder.kill()
     holder.wait(30)
-    assert path.with_name(f"{log.LOG}.lock").exists()
+    assert path.with_name(f"{LOG}.lock").exists()
     append(folder)
     assert len(logged(folder)) == 1
 
@@ -96,12 +99,12 @@ BAD_LINES = [  # a line, what is said of it
 
 
 def test_a_bad_line_is_named_with_file_and_line(folder):
-    good, path = json.dumps(entry("q2")), folder / log.LOG
+    good, path = json.dumps(entry("q2")), folder / LOG
     for row, words in BAD_LINES:
         line = row if isinstance(row, str) else json.dumps(row)
         path.write_text(f"{good}\n{line}\n{good}\n")
         with pytest.raises(evalset.EvalSetError) as caught:
-            log.entries(evalset.load(folder))
+            labelling.entries(evalset.load(folder))
         (problem,) = caught.value.problems
         assert problem.startswith(f"{path}:2: ") and words in problem, line
 
@@ -121,11 +124,11 @@ TAKEN_BACK = [  # rows of the log, the grades that are left
 
 def test_undo_takes_back_the_newest_that_it_names_and_no_more(folder):
     for rows, left in TAKEN_BACK:
-        write_rows(folder / log.LOG, *rows)
-        assert [e.relevance for e in log.entries(evalset.load(folder))] == left, rows
+        write_rows(folder / LOG, *rows)
+        assert [e.relevance for e in labelling.entries(evalset.load(folder))] == left, rows
 
 
 def test_the_last_word_on_a_pair_counts_and_no_repeat():
-    given = [log.Entry("q", "d", 0), log.Entry("q", "d", 2), log.Entry("q", "d", 1, repeat=True)]
-    given += [log.Entry("q", "", 0), log.Entry("p", "d", 1)]
-    assert log.latest(given) == {("q", "d"): given[1], ("p", "d"): given[4]}
+    given = [Entry("q", "d", 0), Entry("q", "d", 2), Entry("q", "d", 1, repeat=True)]
+    given += [Entry("q", "", 0), Entry("p", "d", 1)]
+    assert labelling.latest(given) == {("q", "d"): given[1], ("p", "d"): given[4]}

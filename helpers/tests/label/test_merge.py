@@ -8,7 +8,8 @@ from conftest import write_rows
 from judging import PROOF, entry
 from labelled_sets import complete, rows
 
-from helpers.label import log, merge, pooling
+from helpers.label import drop, labelling, pooling
+from helpers.label.labelling import LOG, PRACTICE
 from helpers.measure import evalset, files
 
 JUDGED, TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
@@ -36,15 +37,15 @@ def unlabelled(folder, **more):
 def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(folder, monkeypatch):
     evals = evalset.load(folder)
     listed = [{"query_id": "q2", "doc_id": d} for d in ("queue-full", "x", "disk-full", "a")]
-    assert merge.pairs_to_judge(evals, listed) == [("q2", d) for d in ("a", "disk-full", "x")]
+    assert labelling.pairs_to_judge(evals, listed) == [("q2", d) for d in ("a", "disk-full", "x")]
     ranked = {"hand": {"q1": [("disk-full", 1.0)], "q2": [("disk-full", 1.0)]}}
     monkeypatch.setattr(pooling, "by_ranker", lambda evals: ranked)
-    assert merge.pairs_to_judge(evals) == [("q2", "disk-full")]
+    assert labelling.pairs_to_judge(evals) == [("q2", "disk-full")]
     pooled = [{"query_id": "q2", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pooled)
-    assert merge.pairs_to_judge(evals, listed) == [("q2", "disk-full")]
+    assert labelling.pairs_to_judge(evals, listed) == [("q2", "disk-full")]
     (folder / JUDGED).unlink()  # what is only listed has no grade yet
-    assert merge.pairs_to_judge(evalset.load(folder)) == [("q2", d) for d in PROOF]
+    assert labelling.pairs_to_judge(evalset.load(folder)) == [("q2", d) for d in PROOF]
 
 
 def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else(folder):
@@ -54,8 +55,8 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     write_rows(folder / JUDGED, second, first, zero)  # the order of the file stays
     evals, before = evalset.load(folder), contents(folder)
     new = [helps("q3", "queue-full", 1), entry("q3"), helps("q2"), entry("q1", "queue-full")]
-    write_rows(folder / log.LOG, *new)  # the last as judgments.jsonl says
-    assert merge.merge(evals) == 3
+    write_rows(folder / LOG, *new)  # the last as judgments.jsonl says
+    assert labelling.merge(evals) == 3
     assert rows(folder / JUDGED) == [
         second,
         {"query_id": "q2", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete "},
@@ -67,19 +68,19 @@ def test_merge_writes_new_judgments_behind_those_of_their_query_and_nothing_else
     after = evalset.load(folder)
     assert after.queries["q2"].relevant_doc_ids == ("queue-full", "disk-full")
     before = contents(folder)
-    assert merge.merge(evals) == 0 and contents(folder) == before
+    assert labelling.merge(evals) == 0 and contents(folder) == before
 
 
 def test_conflicts_are_all_told_with_their_line_and_write_nothing(folder):
-    write_rows(folder / log.LOG, helps("q2", "queue-full"), entry("q1", "queue-full"), entry("q1"))
-    same_pair = f"{folder / log.LOG}:3: query q1, document disk-full: field relevance is 0 and "
+    write_rows(folder / LOG, helps("q2", "queue-full"), entry("q1", "queue-full"), entry("q1"))
+    same_pair = f"{folder / LOG}:3: query q1, document disk-full: field relevance is 0 and "
     for faults in (
-        [f"{same_pair}{JUDGED} says 2", f"{folder / log.LOG}:1: query q2, document queue-full: "],
+        [f"{same_pair}{JUDGED} says 2", f"{folder / LOG}:1: query q2, document queue-full: "],
         [f"{same_pair}{TABLE} lists it, wanted one grade for the pair"],
     ):
         before = contents(folder)
         with pytest.raises(evalset.EvalSetError) as caught:
-            merge.merge(evalset.load(folder))
+            labelling.merge(evalset.load(folder))
         for problem, words in zip(caught.value.problems, faults, strict=True):
             assert problem.startswith(words)
         assert contents(folder) == before
@@ -112,14 +113,14 @@ def test_the_kind_that_a_query_gets(folder):
     for kind, lines, wanted in KINDS:
         more = {"language": "nl", "round": 2} | ({"kind": kind} if kind else {})
         first, second = unlabelled(folder, **more)
-        write_rows(folder / log.LOG, *lines)
-        count = merge.merge(evalset.load(folder))
+        write_rows(folder / LOG, *lines)
+        count = labelling.merge(evalset.load(folder))
         graded = any(line.get("doc_id") == "disk-full" for line in lines)
         assert count == (kind != wanted) + graded, lines
         now = first | ({"kind": wanted} if wanted else {})
         assert rows(folder / TABLE) == [now, second], lines
         assert (folder / JUDGED).exists() == graded
-        assert merge.merge(evalset.load(folder)) == 0
+        assert labelling.merge(evalset.load(folder)) == 0
 
 
 class Killed(BaseException):
@@ -152,10 +153,10 @@ def test_a_merge_killed_anywhere_leaves_a_set_that_loads_and_the_next_ends_it(
 ):
     first, second = unlabelled(folder, kind="none")
     write_rows(folder / TABLE, first, second, {**first, "query_id": "q3", "kind": "list"})
-    write_rows(folder / log.LOG, mark(), helps(), entry("q3", "", kind="list"))
+    write_rows(folder / LOG, mark(), helps(), entry("q3", "", kind="list"))
     if graded:
         write_rows(folder / JUDGED, {"query_id": "q2", "doc_id": "queue-full", "relevance": 1})
-    merging = lambda copy: merge.merge(evalset.load(copy))  # noqa: E731
+    merging = lambda copy: labelling.merge(evalset.load(copy))  # noqa: E731
     copies = [*killed(folder, monkeypatch, merging)]
     merging(folder)
     assert [row["kind"] for row in rows(folder / TABLE) if "kind" in row] == ["list", "none"]
@@ -167,32 +168,32 @@ def test_a_merge_killed_anywhere_leaves_a_set_that_loads_and_the_next_ends_it(
 
 def test_a_query_dropped_by_a_killed_command_is_dropped_by_the_next(folder, monkeypatch):
     complete(folder)
-    write_rows(folder / log.LOG, entry("q1", time=""), entry("q2"))
-    write_rows(folder / merge.DROPPED, {"file": TABLE, "query_id": "q0"})
-    copies = [*killed(folder, monkeypatch, lambda copy: merge.drop_query(copy, "q1"))]
-    merge.drop_query(folder, "q1")
+    write_rows(folder / LOG, entry("q1", time=""), entry("q2"))
+    write_rows(folder / drop.DROPPED, {"file": TABLE, "query_id": "q0"})
+    copies = [*killed(folder, monkeypatch, lambda copy: drop.drop_query(copy, "q1"))]
+    drop.drop_query(folder, "q1")
     assert len(copies) == 6  # files with rows of q1, and dropped.jsonl
-    assert rows(folder / merge.DROPPED)[0]["query_id"] == "q0"
+    assert rows(folder / drop.DROPPED)[0]["query_id"] == "q0"
     for copy in copies:
-        merge.drop_query(copy, "q1")
+        drop.drop_query(copy, "q1")
         assert contents(copy) == contents(folder)
 
 
 def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     complete(folder)
     undo = {"undo": {"query_id": "q1", "doc_id": "disk-full", "time": ""}}
-    write_rows(folder / log.LOG, entry("q1", time=""), undo, {"undo": "q1"}, entry("q2"))
-    for name in (log.PRACTICE, "judge.jsonl", "to_read.jsonl"):
+    write_rows(folder / LOG, entry("q1", time=""), undo, {"undo": "q1"}, entry("q2"))
+    for name in (PRACTICE, "judge.jsonl", "to_read.jsonl"):
         write_rows(folder / name, entry("q1"), entry("q2"))
-    before = {name: rows(folder / name) for name in merge.NAMING if name != "pool.jsonl"}
+    before = {name: rows(folder / name) for name in drop.NAMING if name != "pool.jsonl"}
     (folder / "pool.jsonl").write_text('{"query_id":"q3"}\n\n')  # as somebody wrote it
     counts = {JUDGED: 2, "second_pass.jsonl": 2, "negatives.jsonl": 1, "judge.jsonl": 1}
-    counts |= {"to_read.jsonl": 1, log.LOG: 2, log.PRACTICE: 1, TABLE: 1}
+    counts |= {"to_read.jsonl": 1, LOG: 2, PRACTICE: 1, TABLE: 1}
     told = [f"{name}: {n} row{'s' * (n > 1)} moved to dropped.jsonl" for name, n in counts.items()]
-    assert merge.drop_query(folder, "q1") == told
+    assert drop.drop_query(folder, "q1") == told
     assert (folder / "pool.jsonl").read_text() == '{"query_id":"q3"}\n\n'
-    merge.drop_query(folder, "q2")
-    dropped = rows(folder / merge.DROPPED)
+    drop.drop_query(folder, "q2")
+    dropped = rows(folder / drop.DROPPED)
     for name, lines in before.items():
         broken = [row for row in lines if row == {"undo": "q1"}]  # of no query
         moved = [{"file": name, **row} for row in lines if row not in broken]
@@ -209,19 +210,19 @@ def test_drop_says_what_is_wrong_and_moves_nothing(folder):
         (folder / name).write_text("{" * ("broken" in words))
         before = contents(folder)
         with pytest.raises(evalset.EvalSetError, match=words) as caught:
-            merge.drop_query(folder, query_id)
+            drop.drop_query(folder, query_id)
         assert len(caught.value.problems) == 1 and contents(folder) == before
         assert not [*folder.glob("*.lock")]
         (folder / name).unlink()
     with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
-        merge.drop_query(folder / "gone", "q1")
+        drop.drop_query(folder / "gone", "q1")
     assert not (folder / "gone").exists()
 
 
 def test_drop_and_merge_want_the_lock_of_the_log(folder, monkeypatch):
-    monkeypatch.setattr(log, "LOCK_WAIT", 0.05)
-    evals, held = evalset.load(folder), log.lock_log(folder / log.LOG)
-    for change in (lambda: merge.drop_query(folder, "q1"), lambda: merge.merge(evals)):
+    monkeypatch.setattr(labelling, "LOCK_WAIT", 0.05)
+    evals, held = evalset.load(folder), labelling.lock_log(folder / LOG)
+    for change in (lambda: drop.drop_query(folder, "q1"), lambda: labelling.merge(evals)):
         with pytest.raises(OSError, match="cannot be locked"):
             change()
     held.lock.release()

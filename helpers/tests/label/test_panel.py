@@ -10,7 +10,8 @@ from judging import PROOF, do, grades, live, logged, opened
 from labelled_sets import change, rows
 from test_inert import RAW
 
-from helpers.label import log, markup, merge, panel
+from helpers.label import labelling, markup, panel
+from helpers.label.labelling import LOG, Entry
 from helpers.measure import evalset, installation
 from helpers.measure.inert import Markup
 
@@ -88,17 +89,17 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
     def end(entries, n, highest=2):
         return html.unescape(markup.end_html(entries, n, range(highest + 1), Markup("then")))
 
-    aside = [log.Entry(q, "", 0) for q in ("q2", "q1", "q1")]
+    aside = [Entry(q, "", 0) for q in ("q2", "q1", "q1")]
     assert end([], 0) == "<p>There is nothing to judge.</p>then"
     page = end(aside, 3)
     assert "3 documents shown, all are judged" in page and "No document came twice" in page
     assert page.endswith("<p>Set aside, because no document answers: q1, q2.</p>then")
-    again = [log.Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
+    again = [Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
     page = end(again, 3, highest=3)
     assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
     assert re.findall("<li>(.*?)</li>", page) == ["q, a: first 3, then 2"]
-    page = end([log.Entry("q", "a", 2), log.Entry("q", "a", 2, repeat=True)], 1)
+    page = end([Entry("q", "a", 2), Entry("q", "a", 2, repeat=True)], 1)
     assert "not defined (one grade only)" in page and "<li>" not in page
 
 
@@ -148,7 +149,7 @@ def test_grades_need_evidence_that_stands_in_the_document(folder):
         shown.buttons["1"].click()
         assert "evidence" in message(shown) and shown.turn == before, words
         assert ("Select the words" in message(shown)) == (not words.strip())
-        assert not (folder / log.LOG).exists() and shown.evidence.value == words
+        assert not (folder / LOG).exists() and shown.evidence.value == words
     do(shown, 1)
     assert shown.evidence.value == ""  # a document starts without
 
@@ -160,7 +161,7 @@ def test_evidence_is_stored_word_for_word(folder):
         (" logs. Then ", "logs.\n\nThen"),  # copied as it is shown
         ("call **it**", "call **it**"),  # as it stands there, though the words stand there before
     ):
-        (folder / log.LOG).unlink(missing_ok=True)
+        (folder / LOG).unlink(missing_ok=True)
         shown = opened(folder, [("q1", "disk-full")])
         shown.evidence.value = typed
         shown.buttons["1"].click()
@@ -213,7 +214,7 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
         assert told in message(shown), typed
     shown.evidence.value = "Delete\n+\nStorage"
     shown.buttons["2"].click()
-    assert merge.merge(evalset.load(folder)) == 1
+    assert labelling.merge(evalset.load(folder)) == 1
     labels = {label[:2]: label.evidence for label in evalset.load(folder).judgments}
     assert labels["q1", "disk-full"] == (("Delete", "Storage"),)
 
@@ -279,7 +280,7 @@ def pairs_waiting(folder):
     change(queries, lambda row: {**row, "kind": "symptom", "relevant_doc_ids": []})
     pairs = [{"query_id": "q1", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pairs)
-    return merge.pairs_to_judge(evalset.load(folder))
+    return labelling.pairs_to_judge(evalset.load(folder))
 
 
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):

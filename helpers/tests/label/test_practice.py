@@ -7,7 +7,8 @@ import pytest
 from conftest import write_rows
 from judging import entry
 
-from helpers.label import log, merge, panel
+from helpers.label import labelling, panel
+from helpers.label.labelling import PRACTICE
 from helpers.measure import evalset
 from helpers.teach import figures, practice
 
@@ -115,7 +116,7 @@ def test_what_is_judged_goes_to_a_log_of_its_own_and_changes_no_label(tmp_path, 
     shown.buttons["Finish"].click()
     message = html.unescape(shown.message.value)
     assert "3 of 20 judged" in message and "17 documents left" in message
-    assert merge.merge(evals) == 0 and {path: path.read_bytes() for path in before} == before
+    assert labelling.merge(evals) == 0 and {path: path.read_bytes() for path in before} == before
     assert (tmp_path / "practice.jsonl").exists() and not (tmp_path / "labelling.jsonl").exists()
     while again.turn:
         again.buttons["0"].click()
@@ -146,7 +147,7 @@ def test_part_of_the_twenty_is_compared_with_the_pairs_that_differ_most(
     rows = [entry(*pair, grade, evidence="fact" * (grade > 0)) for pair, grade in own.items()]
     taken_back = {"undo": {"query_id": "q03", "doc_id": "d03", "time": "1"}}
     rows += [entry("q03", "d03", 0, time="1"), taken_back, entry("q00", "d11")]  # no stored label
-    write_rows(tmp_path / log.PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
+    write_rows(tmp_path / PRACTICE, *rows, entry("q00", "d04", 1, evidence="fact 4."))
     practice.show_agreement(evals)
     lines = capsys.readouterr().out.splitlines()
     kappa = "Cohen's kappa: 0.17 (no interval: too few pairs)"
@@ -173,7 +174,7 @@ def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch)
     monkeypatch.chdir(tmp_path)
     practice.save_picture(evals, "where $x$", 9)
     assert "once you have labelled" in capsys.readouterr().out
-    write_rows(tmp_path / log.PRACTICE, entry("q04", "d03", 0))
+    write_rows(tmp_path / PRACTICE, entry("q04", "d03", 0))
     practice.save_picture(evals, "where $x$", 9)
     assert "your copy writes session_a.png here" in capsys.readouterr().out
     (tmp_path / "progress.jsonl").touch()

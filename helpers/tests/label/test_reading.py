@@ -7,7 +7,7 @@ from conftest import write_rows
 from judging import do, live, logged, opened
 from labelled_sets import rows
 
-from helpers.label import markup, merge, panel
+from helpers.label import labelling, markup, panel
 from helpers.measure import evalset, installation, reading
 from helpers.measure.reading import TO_READ
 
@@ -31,7 +31,7 @@ def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
     assert rows(unread / TO_READ) == [TWO]
     assert reading.write_list(evals, [OLD, TWO | {"relevance": 0}]) == 2
     assert [*reading.waiting(evals).values()] == rows(unread / TO_READ) == [TWO, OLD]
-    assert merge.pairs_to_judge(evals, []) == [("q1", "queue-full"), ("q2", "disk-full")]
+    assert labelling.pairs_to_judge(evals, []) == [("q1", "queue-full"), ("q2", "disk-full")]
     write_rows(unread / TO_READ, judged, OLD)  # judged after it was listed
     assert reading.waiting(evals) == {("q2", "disk-full"): OLD}
     assert reading.write_list(evals, []) == 1 and rows(unread / TO_READ) == [OLD]
@@ -74,7 +74,7 @@ def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind
     shown.key.value = "a"
     entry = logged(unread)[-1]
     assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
-    assert merge.merge(evalset.load(unread)) == 2
+    assert labelling.merge(evalset.load(unread)) == 2
     assert reading.waiting(evalset.load(unread)) == {}
 
 

@@ -4,8 +4,8 @@ import pytest
 from conftest import write_rows
 from judging import do, grades, opened
 
-from helpers.label import log, schedule
-from helpers.label.schedule import Turn
+from helpers.label import labelling
+from helpers.label.labelling import Entry, Turn
 from helpers.measure import evalset
 
 
@@ -25,12 +25,12 @@ def pairs_of(queries, documents):
 
 def test_order_is_seeded_and_query_by_query():
     pairs = pairs_of("ab", 9)
-    turns = schedule.schedule(pairs, seed=1, repeats=0)
-    assert turns == schedule.schedule(pairs[::-1] + pairs, seed=1, repeats=0)
-    assert turns != schedule.schedule(pairs, seed=2, repeats=0)
+    turns = labelling.schedule(pairs, seed=1, repeats=0)
+    assert turns == labelling.schedule(pairs[::-1] + pairs, seed=1, repeats=0)
+    assert turns != labelling.schedule(pairs, seed=2, repeats=0)
     assert sorted(t[:2] for t in turns) == pairs and [t[:2] for t in turns] != pairs
     assert len({t.query_id for t in turns[:9]}) == len({t.query_id for t in turns[9:]}) == 1
-    firsts = {schedule.schedule(pairs_of("abcdef", 1), seed)[0] for seed in range(9)}
+    firsts = {labelling.schedule(pairs_of("abcdef", 1), seed)[0] for seed in range(9)}
     assert len(firsts) > 2  # queries are shuffled too
 
 
@@ -55,7 +55,7 @@ def test_repeats_survive_skips_undo_and_a_restart(many):
         shown.buttons[("Skip", "0", "0", "Undo", "0")[turn % 5]].click()
         if turn % 7 == 0:
             shown = opened(many, repeats=0.5)
-    n, _, _ = schedule.agreement(log.entries(evalset.load(many)), THREE)
+    n, _, _ = labelling.agreement(labelling.entries(evalset.load(many)), THREE)
     assert shown.turn is None and n == 12 and len(grades(many)) == 24
 
 
@@ -63,29 +63,29 @@ def test_a_repeat_takes_any_place_five_documents_later_in_its_query_or_stands_at
     """The third of nine documents is repeated after the eighth at the earliest."""
     places = set()
     for seed in range(200):
-        turns = schedule.schedule(pairs_of("pq", 9), seed, 1 / 18)
+        turns = labelling.schedule(pairs_of("pq", 9), seed, 1 / 18)
         (again,) = (n for n, turn in enumerate(turns) if turn.repeat)
         first = turns.index(turns[again]._replace(repeat=False))
-        assert again - first > schedule.GAP
+        assert again - first > labelling.GAP
         assert (again == 18) or turns[again - 1].query_id == turns[again].query_id
         assert first % 9 > 3 or first // 9 == (again - 1) // 9  # there is room
         places |= {again} if first == 2 else set()
     assert places == {8, 9}
-    turns = schedule.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
+    turns = labelling.schedule(pairs_of("abcd", 3), repeats=1.0)  # no room
     assert turns[12:] == [turn._replace(repeat=True) for turn in turns[:12]]
 
 
 def test_a_repeat_is_due_five_judgments_after_the_first():
     again, other = Turn("q", "0", True), Turn("q", "9")
     for others, due in ((4, other), (5, again), (6, again)):
-        judged = [log.Entry("q", str(n), 0) for n in range(others + 1)]
-        assert schedule.next_turn([again, other], judged) == due
-        assert schedule.next_turn([again], judged) == again  # nothing else is left
-    assert schedule.next_turn([again], []) is None  # its first turn was taken back
+        judged = [Entry("q", str(n), 0) for n in range(others + 1)]
+        assert labelling.next_turn([again, other], judged) == due
+        assert labelling.next_turn([again], judged) == again  # nothing else is left
+    assert labelling.next_turn([again], []) is None  # its first turn was taken back
 
 
 DOCUMENT, AGAIN, QUESTION = Turn("a", "x"), Turn("a", "x", True), Turn("a", "")
-ZERO = log.Entry("a", "x", 0)
+ZERO = Entry("a", "x", 0)
 REPEATED, HELPS = ZERO._replace(repeat=True), ZERO._replace(relevance=1)
 DUE = [  # judgments, what is due
     ([], DOCUMENT),
@@ -93,16 +93,16 @@ DUE = [  # judgments, what is due
     ([ZERO, REPEATED], QUESTION),
     ([ZERO, REPEATED._replace(relevance=2)], QUESTION),  # repeats are no labels
     ([HELPS, REPEATED], Turn("b", "")),
-    ([HELPS, REPEATED, log.Entry("b", "", 0)], None),
+    ([HELPS, REPEATED, Entry("b", "", 0)], None),
 ]
 
 
 def test_a_question_waits_for_all_documents_and_falls_away_with_an_answer():
-    turns = schedule.schedule([("a", ""), ("b", "x"), ("a", "x"), ("c", "")], repeats=1.0)
+    turns = labelling.schedule([("a", ""), ("b", "x"), ("a", "x"), ("c", "")], repeats=1.0)
     assert turns[-2:] == [Turn("a", ""), Turn("c", "")] and len(turns) == 6
     for judged, due in DUE:
         queue = [QUESTION, Turn("b", ""), DOCUMENT, AGAIN]
-        assert schedule.next_turn(queue, judged) == due, judged
+        assert labelling.next_turn(queue, judged) == due, judged
 
 
 # Agreement with oneself. Linear weights, four pairs of the first row: observed distance 2 + 1 = 3;
@@ -122,7 +122,7 @@ READINGS = [  # first grades, repeats, grades of the set, how many, kappa, what 
 @pytest.mark.filterwarnings("error")
 def test_agreement_by_hand():
     for first, second, allowed, n, kappa, differing in READINGS:
-        judged = [log.Entry("q", str(d), int(grade)) for d, grade in enumerate(first)]
-        again = [log.Entry("q", str(d), int(g), repeat=True) for d, g in enumerate(second)]
+        judged = [Entry("q", str(d), int(grade)) for d, grade in enumerate(first)]
+        again = [Entry("q", str(d), int(g), repeat=True) for d, g in enumerate(second)]
         expected = kappa if kappa is None else pytest.approx(kappa)
-        assert schedule.agreement(judged + again[::-1], allowed) == (n, expected, differing), first
+        assert labelling.agreement(judged + again[::-1], allowed) == (n, expected, differing), first

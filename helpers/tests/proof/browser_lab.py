@@ -29,9 +29,9 @@ LAB += "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
 PANEL = """import sys
 sys.path.insert(0, {root!r})
 from helpers.measure import evalset
-from helpers.label import merge, panel
+from helpers.label import labelling, panel
 evals = evalset.load({folder!r})
-panel.Panel(evals, merge.pairs_to_judge(evals), repeats=0).show()"""
+panel.Panel(evals, labelling.pairs_to_judge(evals), repeats=0).show()"""
 
 
 def missing() -> str:

@@ -58,7 +58,7 @@ PARTS = {
         (*PYTEST, "--numprocesses=2", "-m", "proof", f"--ignore={HERE}", str(HERE.parent)),
     ),
     "set": Part("corpus, labels and data card of evals/", tests("set", "facts")),
-    "words": Part("terms of the glossary, and where the quick tests send people", tests("words", "quiz_questions")),
+    "words": Part("the glossary, and headings of quick tests", tests("words", "quiz_questions")),
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
     "setup": Part("set-up, and the workflow of the repository", tests("setup", "workflow")),

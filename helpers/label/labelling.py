@@ -1,0 +1,366 @@
+"""Labelling by hand: the log of judgments, what to judge next, what Finish takes into the set.
+
+The log holds one JSON object a line. A judgment adds a line, and so does an undo, which names the
+judgment that it takes back: no line ever goes, so a killed process loses none.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+from ..measure import evalset, files, reading
+from ..measure.installation import command
+from ..measure.text import Pair, how_many
+
+LOG = "labelling.jsonl"
+PRACTICE = "practice.jsonl"  # of the same form; nothing takes it into the labels
+JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
+LOCK_WAIT = 10  # seconds; another process holds the lock for one line
+GAP = 5  # other documents between a document and its repeat
+
+
+class Turn(NamedTuple):
+    """One document to show for one query, for the first time or as a blind repeat.
+
+    Without a document it asks whether none answers the query.
+    """
+
+    query_id: str
+    doc_id: str
+    repeat: bool = False
+
+    @property
+    def pair(self) -> Pair:
+        """The pair to judge: query_id, doc_id."""
+        return self.query_id, self.doc_id
+
+
+class Entry(NamedTuple):
+    """One judgment in the log. `time` is ISO 8601 in UTC, `place` its file:line.
+
+    Without a document it says that none answers the query, whose kind was `kind`.
+    """
+
+    query_id: str
+    doc_id: str
+    relevance: int
+    evidence: str | list = ""  # as in judgments.jsonl
+    repeat: bool = False
+    time: str = ""
+    place: str = ""
+    kind: str = ""
+
+    @property
+    def pair(self) -> Pair:
+        """The judged pair: query_id, doc_id."""
+        return self.query_id, self.doc_id
+
+    @property
+    def turn(self) -> Turn:
+        """The turn that this judgment did."""
+        return Turn(*self.pair, self.repeat)
+
+
+# The log.
+
+
+def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
+    """Return the lines of a log as (file:line, object), [] where it is missing.
+
+    Raises EvalSetError with file and line for every bad line.
+    """
+    path = evals.folder / name
+    if not os.path.lexists(path):
+        return []
+    problems, judgments = [], []
+    rows = list(files.rows(path, problems))
+    for place, row in rows:
+        faults = _row_faults(row, evals)
+        problems += [f"{place}: {fault}" for fault in faults]
+        if not faults and "undo" not in row:
+            judgments.append((place, row))
+    problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
+    files.refuse(problems)
+    return rows
+
+
+def _row_faults(row: dict, evals: evalset.EvalSet) -> list[str]:
+    """Return what is wrong with a row of a log, [] also for one of a query that is gone."""
+    form, undone = files.schema("labelling"), row.get("undo")
+    if isinstance(undone, dict):  # it may name a query or document that is gone
+        return form.faults({"relevance": 0, **undone}, evals.grades)
+    faults = form.faults(row, evals.grades)
+    if faults or row["query_id"] not in evals.all_queries:
+        return faults
+    fault = judgment_fault(Entry(**row), evals)
+    return [fault] if fault else []
+
+
+def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
+    """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
+    if not entry.doc_id and not entry.relevance and entry.query_id in evals.all_queries:
+        return ""  # it sets the query aside
+    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
+    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
+    fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
+    if not fault and entry.relevance and not quotes:
+        return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
+    return fault
+
+
+def append(evals: evalset.EvalSet, name: str, row: dict) -> None:
+    """Write `row` behind all that is in a log; when this returns, it is on disk.
+
+    Raises OSError or EvalSetError, and leaves the log as it was, if it cannot be locked, read or
+    written whole.
+    """
+    path = evals.folder / name
+    with lock_log(path):  # another panel may judge meanwhile
+        files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
+
+
+def lock_log(path: Path) -> AbstractContextManager:
+    """Return the held lock of a log, a context. The system frees it when its holder is killed.
+
+    It is a file of its own: Windows lets nobody read what is locked.
+    """
+    from filelock import FileLock  # only who judges or drops needs it
+
+    lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
+    try:
+        return lock.acquire()
+    except (OSError, NotImplementedError) as error:  # the second: a file system without locks
+        raise OSError(f"{path} cannot be locked, so nothing was written: {error}") from error
+
+
+def undo_row(entry: Entry) -> dict:
+    """Return the row that takes a judgment back."""
+    names = ("query_id", "doc_id", "repeat", "time")
+    return {"undo": {name: getattr(entry, name) for name in names}}
+
+
+def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
+    """Return the judgments of a log's rows that nobody took back, in the order they were given."""
+    kept: list[Entry] = []
+    for place, row in rows:
+        if "undo" not in row:
+            kept.append(Entry(**row, place=place))
+            continue
+        undone = row["undo"].items()
+        named = [entry for entry in kept if undone <= entry._asdict().items()]
+        if named:  # what is gone already may stay gone
+            kept.remove(named[-1])  # the newest
+    return kept
+
+
+def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
+    """Return the judgments of a log that nobody took back, in the order they were given."""
+    return kept_entries(read(evals, name))
+
+
+def latest(judgments: list[Entry]) -> dict[Pair, Entry]:
+    """Return {(query_id, doc_id): judgment}, the last word on each pair; repeats do not count."""
+    return {entry.pair: entry for entry in judgments if entry.doc_id and not entry.repeat}
+
+
+# What to judge next: a blind order, query by query, with repeats to agree with oneself.
+
+
+def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
+    """Return the pooled pairs that judgments.jsonl does not hold yet, and those to read, sorted.
+
+    The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
+    (query_id, "") for each query that waits asks whether no document answers it.
+    """
+    if os.path.lexists(evals.folder / "pool.jsonl"):
+        pooled = evalset.read_extra(evals, "pool.jsonl")
+    elif pooled is None:
+        from . import pooling  # takes two seconds to import, and only this case needs it
+
+        pooled = pooling.pool(pooling.by_ranker(evals))
+    pairs = {(row["query_id"], row["doc_id"]) for row in pooled}
+    if _is_graded(evals):
+        pairs -= {label[:2] for label in evals.judgments}
+    pairs |= reading.waiting(evals).keys()
+    return sorted(pairs) + [(query_id, "") for query_id in evals.waiting]
+
+
+def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
+    """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice.
+
+    A repeat comes later in the same query if there is room, else at the end. The questions
+    without a document come last.
+    """
+    import numpy as np  # the commands that read a log do without
+
+    rng, documents, questions = np.random.default_rng(seed), defaultdict(list), []
+    for pair in sorted(set(pairs)):
+        turn = Turn(*pair)
+        if turn.doc_id:
+            documents[turn.query_id].append(turn)
+        else:
+            questions.append(turn)
+    of_query, turns = list(documents.values()), []
+    for n in rng.permutation(len(of_query)):
+        turns += [of_query[n][place] for place in rng.permutation(len(of_query[n]))]
+    early = max(0, len(turns) - GAP)  # those too near the end are shown again only if need be
+    order = [*rng.permutation(early), *range(early, len(turns))]
+    for turn in [turns[place] for place in sorted(order[: round(repeats * len(turns))])]:
+        first = turns.index(turn)
+        end = first + sum(other.query_id == turn.query_id for other in turns[first:])
+        earliest = first + 1 + GAP
+        place = rng.integers(earliest, end + 1) if earliest <= end else len(turns)
+        turns.insert(place, turn._replace(repeat=True))
+    return turns + questions
+
+
+def next_turn(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
+    """Return the first turn of `queue` that is due, None when all are done.
+
+    A repeat is due GAP judgments after the first one, or when nothing else is left. Whether no
+    document answers is asked in the end, of queries without one of grade 1 or more.
+    """
+    done = {entry.turn for entry in judgments}
+    answered = {entry.query_id for entry in latest(judgments).values() if entry.relevance}
+    since = {entry.pair: len(judgments) - n for n, entry in enumerate(judgments, 1)}
+    early = question = None
+    for turn in queue:
+        if turn in done or (turn.repeat and turn.pair not in since):
+            continue
+        if not turn.doc_id:
+            if turn.query_id not in answered:
+                question = question or turn
+        elif turn.repeat and since[turn.pair] < GAP:
+            early = early or turn
+        else:
+            return turn
+    return early or question
+
+
+def agreement(
+    judgments: list[Entry], grades: tuple[int, ...]
+) -> tuple[int, float | None, list[tuple[str, str, int, int]]]:
+    """Compare each repeat with the standing grade of its pair; the set allows `grades`.
+
+    Returns how many repeats there are, linearly weighted kappa (None without repeats or where
+    every grade is the same) and what differs: (query_id, doc_id, first grade, second grade).
+    """
+    from ..measure import stats  # the commands that read a log do without
+
+    standing = latest(judgments)
+    again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
+    pairs = sorted(again.keys() & standing.keys())
+    first, second = [standing[pair].relevance for pair in pairs], [again[pair] for pair in pairs]
+    kappa = stats.kappa(first, second, grades, weights="linear")
+    readings = [(*pair, standing[pair].relevance, again[pair]) for pair in pairs]
+    return len(readings), kappa, [row for row in readings if row[2] != row[3]]
+
+
+# What Finish does.
+
+
+def merge(evals: evalset.EvalSet) -> int:
+    """Add the log's judgments to judgments.jsonl; return how many were new.
+
+    A query that the log sets aside gets the kind none, one that it takes back its former kind.
+    Kinds are written first and judgments last, each file whole: if the process is killed between
+    them, the folder loads, and the next merge does the rest. Raises ValueError, and writes
+    nothing, where a pair has another grade already.
+    """
+    folder = evals.folder
+    with lock_log(folder / LOG):
+        evals = evalset.load(folder)  # the files may be newer than what is held
+        log = read(evals)
+        new = _new_judgments(evals, latest(kept_entries(log)))
+        judgments = _with_new(evals, new)
+        table = [row for _, row in files.rows(folder / QUERY_TABLE)]
+        queries = _with_kinds(table, judgments, log)
+        changed = sum(query != row for query, row in zip(queries, table, strict=True))
+        if changed:
+            files.write_jsonl(folder / QUERY_TABLE, queries)
+        if new:
+            files.write_jsonl(folder / JUDGMENTS, judgments)
+    return len(new) + changed
+
+
+def refuse_losses(evals: evalset.EvalSet) -> None:
+    """Raise EvalSetError where labels stand only in the list to read or in the log."""
+    former = [row for row in reading.waiting(evals).values() if "relevance" in row]
+    given, faults = entries(evals), []
+    aside = [e for e in given if not e.doc_id and e.query_id in evals.waiting]
+    unmerged = len(_new_judgments(evals, latest(given))) + len(aside)
+    if former:
+        faults.append(f"{reading.TO_READ}: {how_many(len(former), 'label')} to be read")
+    if unmerged:
+        words = f"{how_many(unmerged, 'label')} not in {JUDGMENTS} (click Finish)"
+        faults.append(f"{LOG}: {words}")
+    remedy = f"judge them first, or they are lost: {command('lab', EVALS=evals.folder)}"
+    files.refuse([f"{evals.folder / fault}; {remedy}" for fault in faults])
+
+
+def _is_graded(evals: evalset.EvalSet) -> bool:
+    """Return whether labels have grades; else what is listed is relevant, 1 or more."""
+    return (evals.folder / JUDGMENTS).exists()
+
+
+def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pair, Entry]:
+    """Return what the set does not hold with a grade. Raises ValueError for other grades."""
+    grades = {label[:2]: label.relevance for label in evals.judgments}
+    graded, new, conflicts = _is_graded(evals), {}, []
+    for pair, entry in sorted(given.items()):
+        if pair not in grades or (entry.relevance and not graded):
+            new[pair] = entry
+        elif entry.relevance != grades[pair]:
+            says = f"{JUDGMENTS} says {grades[pair]}" if graded else f"{QUERY_TABLE} lists it"
+            conflicts.append(
+                f"{entry.place}: query {pair[0]}, document {pair[1]}: field relevance is "
+                f"{entry.relevance} and {says}, wanted one grade for the pair"
+            )
+    files.refuse(conflicts)
+    return new
+
+
+def _with_new(evals: evalset.EvalSet, new: dict[Pair, Entry]) -> list[dict]:
+    """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
+    if _is_graded(evals):
+        rows = [row for _, row in files.rows(evals.folder / JUDGMENTS)]
+    else:
+        listed = [label[:2] for label in evals.judgments if label[:2] not in new]
+        rows = [{"query_id": q, "doc_id": d, "relevance": 1} for q, d in listed]
+    for (query_id, doc_id), entry in new.items():
+        row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
+        if entry.evidence:
+            row["evidence"] = entry.evidence
+        rows.append(row)
+    by_query = defaultdict(list)
+    for row in rows:
+        by_query[row["query_id"]].append(row)
+    return [row for own in by_query.values() for row in own]
+
+
+def _with_kinds(table: list[dict], judgments: list[dict], log: list[tuple]) -> list[dict]:
+    """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
+
+    A kind none that nobody remembers another for, and that is none no more, is unspecified.
+    """
+    answered = {row["query_id"] for row in judgments if row["relevance"]}
+    aside = {entry.query_id for entry in kept_entries(log) if not entry.doc_id}
+    former = {}  # kind before of all that were ever set aside, also of those taken back
+    for _, row in log:
+        if row.get("doc_id") == "" and row.get("kind") != files.NO_ANSWER:
+            former[row["query_id"]] = row.get("kind", "unspecified")
+    queries = []
+    for row in table:
+        query_id, was_none = row["query_id"], row.get("kind") == files.NO_ANSWER
+        is_none = query_id in aside if query_id in former else was_none
+        if query_id in answered:
+            is_none = False
+        if is_none == was_none:
+            queries.append(row)
+        else:
+            kind = files.NO_ANSWER if is_none else former.get(query_id, "unspecified")
+            queries.append({**row, "kind": kind})
+    return queries
