@@ -94,16 +94,17 @@ def baseline_command(evals: EvalSet) -> int:
     """
     from . import report, results  # measuring is more than a search needs
 
-    units, path = cut(evals), evals.folder / "results.json"
+    units = cut(evals)
     rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
     found = {q: search(rank, query.query) for q, query in evals.settled_queries.items()}
-    ranked = ({q: pair[n] for q, pair in found.items()} for n in (0, 1))
-    runs.save(evals, NAME, *(runs.without_own(evals, of) for of in ranked), made)
+    ranked_chunks = runs.without_own(evals, {q: first for q, (first, _) in found.items()})
+    ranked_documents = runs.without_own(evals, {q: best for q, (_, best) in found.items()})
+    runs.save(evals, NAME, ranked_chunks, ranked_documents, made)
     if not _is_measured(evals):
         results.write_results(evals.folder, measured(evals, rank, units))
     print(inert.plain(report.summary(results.read_results(evals.folder))))
-    print(f"\nbaseline: {path}\n{results.what_next(evals.folder)}")
+    print(f"\nbaseline: {evals.folder / 'results.json'}\n{results.what_next(evals.folder)}")
     return 0
 
 

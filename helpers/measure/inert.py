@@ -98,12 +98,15 @@ def template(path: Path, **filters: Callable):
 
 def number(value: float | None, form: str = ".3f") -> Markup:
     """Return a number as it is formatted, "" for None."""
-    return Markup("" if value is None else f"{{:{form}}}").format(value)
+    return Markup("") if value is None else Markup(f"{{:{form}}}").format(value)
 
 
 def interval(ends: tuple[float | None, float | None], form: str = ".3f") -> Markup:
     """Return both ends of an interval, "" where there is none."""
-    return Markup("") if None in ends else number(ends[0], form) + " to " + number(ends[1], form)
+    low, high = ends
+    if low is None or high is None:
+        return Markup("")
+    return number(low, form) + " to " + number(high, form)
 
 
 def measure_name(name: str) -> Markup:
@@ -119,8 +122,10 @@ def paragraphs(page: str) -> Markup:
 
 def mark_words(body: str, words: set[str]) -> Markup:
     """Return `body` as markup in which the given lower-case words are marked."""
-    mark, parts = Markup("<mark>{}</mark>"), re.split(r"(\w+)", body)
-    return Markup("").join(mark.format(part) if part.lower() in words else part for part in parts)
+    mark, page = Markup("<mark>{}</mark>"), []
+    for part in re.split(r"(\w+)", body):
+        page.append(mark.format(part) if part.lower() in words else part)
+    return Markup("").join(page)
 
 
 def without_markdown(page: str) -> str:

@@ -86,7 +86,10 @@ def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dic
     Paired and `p_holm`, adjusted over the measures}, {} without queries.
     """
     run, names = averaged(tables), [*names] if base else []
-    pairs = [compare_paired(*([of[q][n] for q in base] for of in (base, run))) for n in names]
+    pairs = []
+    for name in names:
+        of_base = [row[name] for row in base.values()]
+        pairs.append(compare_paired(of_base, [run[query_id][name] for query_id in base]))
     rows = zip(names, pairs, holm([pair.p for pair in pairs]), strict=True)
     return {name: pair._asdict() | {"p_holm": p} for name, pair, p in rows}
 
@@ -270,9 +273,13 @@ def confirmation(dev: dict, test: dict) -> dict:
     one of them is shown. The 95 % t interval is that of independent means (Welch 1947), with
     SciPy's t.
     """
-    verdict = CONFIRMED if dev["verdict"] == test["verdict"] != TOO_FEW else NOT_CONFIRMED
-    if {BETTER, WORSE} & {dev["verdict"], test["verdict"]}:
-        verdict = CONTRADICTED if dev["difference"] * test["difference"] < 0 else verdict
+    is_shown = not {BETTER, WORSE}.isdisjoint((dev["verdict"], test["verdict"]))
+    if is_shown and dev["difference"] * test["difference"] < 0:
+        verdict = CONTRADICTED
+    elif dev["verdict"] == test["verdict"] != TOO_FEW:
+        verdict = CONFIRMED
+    else:
+        verdict = NOT_CONFIRMED
     between, low, high = test["difference"] - dev["difference"], None, None
     if dev["detectable"] and test["detectable"]:  # both vary
         n, reach = np.array([[of["n"] - 1, of["high"] - of["difference"]] for of in (dev, test)]).T

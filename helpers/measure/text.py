@@ -96,7 +96,8 @@ def near_duplicates(texts: dict[str, list], threshold=NEAR, size=SHINGLE) -> dic
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
         shared = sorted((frequency[run], run) for run in own if frequency[run] > 1)
-        rarest = [run for _, run in shared[: max(0, len(shared) - ceil(threshold * len(own)) + 1)]]
+        enough = max(0, len(shared) - ceil(threshold * len(own)) + 1)
+        rarest = [run for _, run in shared[:enough]]
         for other in sorted({other for run in rarest for other in holders[run][:COPIES]}):
             jaccard = len(sets[other] & own) / len(sets[other] | own)
             if jaccard >= threshold:

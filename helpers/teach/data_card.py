@@ -82,8 +82,11 @@ def _pool_facts(evals: EvalSet) -> dict[str, str]:
     pool = evalset.read_extra(evals, "pool.jsonl")
     if not pool:
         return {}
-    judged = {(j.query_id, j.doc_id): j.relevance for j in evals.judgments}
-    relevant = [p for p in pool if "first" in p and judged.get((p["query_id"], p["doc_id"]))]
+    grades = {}
+    for judgment in evals.judgments:
+        grades[judgment.query_id, judgment.doc_id] = judgment.relevance
+    read_before = [pair for pair in pool if "first" in pair]
+    relevant = [pair for pair in read_before if grades.get((pair["query_id"], pair["doc_id"]))]
     missed = sum(not pair["first"] for pair in relevant)
     return {
         "pairs judged in the pool": str(len(pool)),

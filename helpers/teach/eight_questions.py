@@ -14,6 +14,8 @@ from . import record
 from .check.quick_test import LETTERS, read_questions
 from .check.verdict import WIDTH, Wrong
 
+UNANSWERED = "????????"
+
 
 class Question(NamedTuple):
     """`right` is a letter, `why` says what makes it right, `where` is the part that teaches it."""
@@ -47,10 +49,12 @@ def after_the_week(answers: str) -> None:
     letters = _ask(answers)
     if not letters:
         return
-    noted, now = record.answers("before"), [*record.answers("after"), letters][0]
-    before = ["?" * 8, *noted][-1]
-    gain = f"{_n_right(before) if noted else 'none answered'} before the week, {_n_right(now)} now"
-    if not record.answers("after"):
+    noted, earlier = record.answers("before"), record.answers("after")
+    before = noted[-1] if noted else UNANSWERED
+    now = earlier[0] if earlier else letters
+    was = _n_right(before) if noted else "none answered"
+    gain = f"{was} before the week, {_n_right(now)} now"
+    if not earlier:
         record.write_answers("after", now, gain)
     for n, question in enumerate(questions()):
         right = f"{question.right}) {question.options[LETTERS.index(question.right)]}"
@@ -71,11 +75,12 @@ def _ask(answers: str) -> str:
     if not re.fullmatch(r"[abcd?]{8}", letters):
         wanted = 'eight answers, each a letter from a to d or ?, such as "c ? a b ? d a ?"'
         raise Wrong(f"found {answers!r}; wanted {wanted}")
-    if letters == "?" * 8:
+    if letters == UNANSWERED:
         print("not answered, and that's fine")
-    return letters.strip("?") and letters
+        return ""
+    return letters
 
 
 def _n_right(letters: str) -> str:
-    right = "".join(question.right for question in questions())
-    return f"{sum(map(str.__eq__, letters, right))} of 8"
+    pairs = zip(letters, questions(), strict=False)
+    return f"{sum(letter == question.right for letter, question in pairs)} of 8"

@@ -87,15 +87,18 @@ def exercises_of(name: str, notebook) -> list[Exercise]:
 
 
 def _exercise(cells: list, heading: int | None, code: int, number: str, name: str) -> Exercise:
-    head = heading is not None and HEADING.search(cells[heading]["source"])
+    head = None if heading is None else HEADING.search(cells[heading]["source"])
     plan = head and (PLAN if head[2] else MINUTES).search(head.string)
     check = next((n for n in range(code + 1, len(cells)) if is_code(cells[n])), None)
     if not plan or check is None or not is_check(cells[check]):
         raise LearnError(f"line 1: an answer stands between two cells, wanted {BESIDE}")
-    number = cells[code]["metadata"].get("exercise", number)  # it may have left a session
-    named = (number, head[2]) if head[2] else ("", head[3])
+    title = head[2]
+    if title:
+        number = cells[code]["metadata"].get("exercise", number)  # it may have left a session
+    else:  # a quick test
+        number, title = "", head[3]
     grade_id = grading(cells[code]).get("grade_id")
-    return Exercise(grade_id, heading, code, check, *named, int(plan[1]), is_further(name))
+    return Exercise(grade_id, heading, code, check, number, title, int(plan[1]), is_further(name))
 
 
 def regions(cell) -> list[tuple[int, int]]:

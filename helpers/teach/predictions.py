@@ -60,7 +60,8 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
         print(f"{line}. The workbook's own set keeps no predictions")
         return
     entry = _entries(folder).get(name, {})
-    if (folder, name) in remembered(TOLD) or "held" in entry and entry["said"] != prediction:
+    is_changed = "held" in entry and entry["said"] != prediction
+    if is_changed or (folder, name) in remembered(TOLD):
         print(f"{line}. That comes after its truth, so it isn't noted")
         return
     _write_entry(folder, name, entry | {"said": prediction})
@@ -69,23 +70,32 @@ def predict(name: str, *values, among: Iterable[str] = (), top: float = math.inf
 
 def _check_prediction(name: str, values: tuple, choices: list[str], top: float) -> Prediction:
     """Return a prediction as JSON can hold it. Raises NoPrediction."""
-    wanted = ""
-    numbers = [value for value in values if isinstance(value, Real) and type(value) is not bool]
-    if choices:
-        known = {choice.casefold() for choice in choices}
-        if [str(value).strip().casefold() in known for value in values] == [True]:
-            return str(values[0])
-        wanted = f"one of {', '.join(map(repr, choices))}"
-    elif not len(numbers) == len(values) == 2 or not -math.inf < values[0] <= values[1] < math.inf:
-        wanted = f'two numbers, predict("{name}", low, high) with low <= high'
-    elif top == 100 and (values[0] < 0 or values[1] > 100 or 0 < values[0] <= values[1] <= 1):
-        wanted = "percent, 0 to 100"
-    elif top == 1 and (values[0] < 0 or values[1] > 1):
-        wanted = "a share, 0 to 1"
+    wanted = _choice_wanted(values, choices) if choices else _range_wanted(name, values, top)
     if wanted:
         found = ", ".join(map(repr, values)) or "nothing"
         raise NoPrediction(f"{name}: found {found}; wanted {wanted}")
-    return [float(value) for value in values]
+    return str(values[0]) if choices else [float(value) for value in values]
+
+
+def _choice_wanted(values: tuple, choices: list[str]) -> str:
+    """Return what is wanted in place of `values`, "" where they are one of the choices."""
+    known = {choice.casefold() for choice in choices}
+    if len(values) == 1 and str(values[0]).strip().casefold() in known:
+        return ""
+    return f"one of {', '.join(map(repr, choices))}"
+
+
+def _range_wanted(name: str, values: tuple, top: float) -> str:
+    """Return what is wanted in place of `values`, "" where they are a range on its scale."""
+    numbers = [value for value in values if isinstance(value, Real) and type(value) is not bool]
+    if not len(numbers) == len(values) == 2 or not -math.inf < values[0] <= values[1] < math.inf:
+        return f'two numbers, predict("{name}", low, high) with low <= high'
+    low, high = values
+    if top == 100 and (low < 0 or high > 100 or 0 < low <= high <= 1):
+        return "percent, 0 to 100"
+    if top == 1 and (low < 0 or high > 1):
+        return "a share, 0 to 1"
+    return ""
 
 
 def _in_words(prediction: Prediction) -> str:
@@ -133,7 +143,7 @@ def calibration() -> None:
     by_session = sorted(entries.items(), key=lambda entry: entry[0][0])
     met = {name: entry for name, entry in by_session if "truth" in entry}
     choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
-    ranges = {name: e for name, e in met.items() if not isinstance(e["said"], str)}
+    ranges = {name: entry for name, entry in met.items() if not isinstance(entry["said"], str)}
     if ranges:
         draw_ranges(ranges)
         print(count_in_words([entry["held"] for entry in ranges.values()]))
@@ -160,7 +170,8 @@ def draw_ranges(ranges: dict[str, dict]) -> None:
     figures.name_rows(ax, rows)
     ax.secondary_yaxis("right").set_yticks(range(len(rows)), numbers)
     ax.set(xticks=[], xlim=(-0.05, 1.05))
-    title = f"{sum(e['held'] for e in ranges.values())} of {how_many(len(ranges), 'range')} held"
+    held = sum(entry["held"] for entry in ranges.values())
+    title = f"{held} of {how_many(len(ranges), 'range')} held"
     words = "; ".join(map(": ".join, zip(rows, numbers, strict=True)))
     figures.show(ax, title, words, "bar: your range; dot: the truth, open where it's outside")
 

@@ -109,14 +109,15 @@ class WriteUp:
     @functools.cached_property
     def values(self) -> dict:
         """Return what the template is given: results.json and what follows from it."""
-        evals, dev, values = self.evals, self.rows["dev"], {}
-        systems, facts = self.compared["runs"], data_card.label_facts(evals).items()
-        cards = sorted((evals.folder / "systems").glob("*.json"))
+        evals, dev = self.evals, self.rows["dev"]
+        by_verdict = {}
         for name, verdicts in VERDICTS.items():
-            values[name] = [run for run in systems if run["verdict"] in verdicts]
+            by_verdict[name] = [run for run in self.compared["runs"] if run["verdict"] in verdicts]
+        facts = data_card.label_facts(evals).items()
+        cards = sorted((evals.folder / "systems").glob("*.json"))
         return {
             **self.results,
-            **values,
+            **by_verdict,
             **data_card.sizes(evals),
             **_reorder_or_fetch(dev, evals),
             "useful": self.shares(),
@@ -124,7 +125,7 @@ class WriteUp:
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
-            "undecided": _cost_of_deciding(values["too_few"], self.compared["matters"], evals),
+            "undecided": _cost_of_deciding(by_verdict["too_few"], self.compared["matters"], evals),
             "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
             "decides": evidence.DECIDES,
@@ -159,17 +160,23 @@ class WriteUp:
         By half; [] where no query or each of the set is one.
         """
         queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
-        is_newest = queries["round"] == (newest := queries["round"].max())
-        parts = {"in another language": queries["language"] != ""}
-        parts[f"of round {newest}, the newest"] = is_newest
-        parts[f"without round {newest}"] = ~is_newest
-        return [
-            {"half": half, "name": name, "n": len(of), "means": of.fillna({FULL: 0}).mean()}
-            for half, rows in self.rows.items()
-            for name, is_in in parts.items()
-            if is_in.nunique() > 1
-            if len(of := rows.reindex(columns=["nDCG@10", FULL])[is_in[rows.index]])
-        ]
+        newest = queries["round"].max()
+        is_newest = queries["round"] == newest
+        parts = {
+            "in another language": queries["language"] != "",
+            f"of round {newest}, the newest": is_newest,
+            f"without round {newest}": ~is_newest,
+        }
+        parts = {name: is_in for name, is_in in parts.items() if is_in.nunique() > 1}
+        marked = []
+        for half, rows in self.rows.items():
+            shown = rows.reindex(columns=["nDCG@10", FULL])
+            for name, is_in in parts.items():
+                own = shown[is_in[rows.index]]
+                if len(own):
+                    means = own.fillna({FULL: 0}).mean()
+                    marked.append({"half": half, "name": name, "n": len(own), "means": means})
+        return marked
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -182,12 +189,12 @@ class WriteUp:
         for card in self.results["cards"][:5]:
             query = self.rows["dev"].loc[card["query_id"]].to_dict()
             ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
-            values = {f"{n}_at": ranks.get(card[n], "after rank 10") for n in ("wanted", "rival")}
-            values |= {
-                f"{n}_title": self.evals.documents[card[n]].title for n in ("wanted", "rival")
-            }
             note = figures.with_code(notes.get(card["query_id"], ""))
-            shown.append(values | {"card": card, "query": query, "note": note})
+            values = {"card": card, "query": query, "note": note}
+            for side in ("wanted", "rival"):
+                values[f"{side}_at"] = ranks.get(card[side], "after rank 10")
+                values[f"{side}_title"] = self.evals.documents[card[side]].title
+            shown.append(values)
         return shown
 
     # Tables.
@@ -225,12 +232,12 @@ class WriteUp:
         """Return nDCG@10 and what is in the first five for each kind, then for head and tail."""
         columns = {}
         for half, by_kind in self.results["by_kind"].items():
-            rows = by_kind | self.results["by_popularity"][half]
-            means = {kind: row["measures"] for kind, row in rows.items()}
-            columns[f"{half} nDCG@10"] = {k: f"{m['nDCG@10']:.3f}" for k, m in means.items()}
-            columns[f"{half} in five"] = {
-                k: f"{round(m['hit@5'] * rows[k]['n'])} of {rows[k]['n']}" for k, m in means.items()
-            }
+            ndcg = columns[f"{half} nDCG@10"] = {}
+            in_five = columns[f"{half} in five"] = {}
+            for kind, row in (by_kind | self.results["by_popularity"][half]).items():
+                n, means = row["n"], row["measures"]
+                ndcg[kind] = f"{means['nDCG@10']:.3f}"
+                in_five[kind] = f"{round(means['hit@5'] * n)} of {n}"
         return pd.DataFrame(columns).fillna("")
 
     def leaderboard(self) -> pd.DataFrame:

@@ -74,13 +74,16 @@ def causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dic
     if not isinstance(named, dict):
         wanted = "a dict {query_id: (cause, evidence)}"
         raise Wrong(f"check.causes wants {wanted}, got {as_code(named)[:60]}")
-    told = {q: found for q, found in named.items() if found is not None and found is not ...}
-    read = {q: _entry(found) for q, found in told.items()}
+    read = {}
+    for query_id, found in named.items():
+        if found is not None and found is not ...:
+            read[query_id] = _entry(found)
     wanted = min(READ_AT_LEAST, len(by_rule))
     if not read and wanted:
         raise not_started("causes")
     _refuse_other_causes({q: entry[0] for q, entry in read.items()}, by_rule)
-    _refuse_no_evidence({q: c for q, (c, evidence, _) in read.items() if not str(evidence).strip()})
+    lacking = {q: entry[0] for q, entry in read.items() if not str(entry[1]).strip()}
+    _refuse_no_evidence(lacking)
     differ = [q for q, (cause, *_) in read.items() if cause != by_rule[q]]
     again = {q: read[q] for q in differ if not _is_kept(read[q])}
     problems = {q: _problem(entry, cards[q]) for q, entry in read.items() if q not in again}

@@ -79,10 +79,13 @@ def questions() -> list[Asking]:
 def split_recursive(function: Callable) -> None:
     """Check split_recursive(piece, size, length) against LangChain, white space at ends apart."""
     made = {(cut.text, cut.size, cut.unit): cut.pieces for cut in stored.cuts()}
-    hand, cases = (
-        [Example((p, size, n), (p, made[p, size, UNITS[n]])) for p, size, n in asked]
-        for asked in (HAND, drawn(_draw_recursive))
-    )
-    told = "{} apart from white space, adding up to the text".format
-    how = {"view": _pieces, "say": lambda wanted: told(as_code(wanted[1]))}
-    verdict.run_check("split_recursive", function, hand, cases, **how)
+
+    def case(asking: Asking) -> Example:
+        piece, size, length = asking
+        return Example(asking, (piece, made[piece, size, UNITS[length]]))
+
+    def in_words(wanted: tuple[str, list[str]]) -> str:
+        return f"{as_code(wanted[1])} apart from white space, adding up to the text"
+
+    hand, random = [*map(case, HAND)], [*map(case, drawn(_draw_recursive))]
+    verdict.run_check("split_recursive", function, hand, random, view=_pieces, say=in_words)

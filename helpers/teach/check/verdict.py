@@ -130,13 +130,13 @@ def run_check(
 
 def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
     """Return what is said of answers: a crash second, since it hides what is wrong elsewhere."""
-    failing, lines, summary = [answer for answer in answers if not answer.right], [], ""
-    said = False
+    lines, summary, said = [], "", False
     for raised in (False, True):
         rest = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
-        case, got, *_ = next((a for a in rest if not a.right), (None, None))
-        if case is None:
+        wrong = next((answer for answer in rest if not answer.right), None)
+        if wrong is None:
             continue
+        case, got = wrong.case, wrong.got
         shown = case_lines(name, function, case, got, say(case.wanted))
         lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
         if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
@@ -148,7 +148,8 @@ def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
         summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
     if not (mistakes or said):
         lines.append(WITHOUT_LESSONS)
-    lines.append(f"{len(failing)} of {len(answers)} cases differ; the simplest is shown.")
+    failing = sum(not answer.right for answer in answers)
+    lines.append(f"{failing} of {len(answers)} cases differ; the simplest is shown.")
     return Wrong("\n".join(lines), summary)
 
 

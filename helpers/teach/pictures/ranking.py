@@ -41,13 +41,24 @@ def chunk_page(body: str, spans: list[Stretch]) -> Markup:
     page, stretch = Markup(""), Markup('<span style="background:{}">{}{}{}</span>')
     edges = {edge for span in spans for edge in span if edge < len(body)}
     for start, end in pairwise(sorted({0, *edges, len(body)})):
-        own = [n for n, (a, b) in enumerate(spans) if a <= start and end <= b]
-        tint = Markup(SHARED if own[1:] else TINTS[own[0] % 2] if own else "#ffffff")
-        begins = (_edge(n, "begins") for n, span in enumerate(spans, 1) if span[0] == start)
-        ends = (_edge(n, "ends") for n, span in enumerate(spans, 1) if span[1] == end)
-        first, last = (Markup("").join(of) for of in (begins, ends))
-        page += stretch.format(tint, first, body[start:end], last)
+        holding = []
+        begins, ends = Markup(""), Markup("")
+        for number, (first, last) in enumerate(spans, 1):
+            if first <= start and end <= last:
+                holding.append(number)
+            if first == start:
+                begins += _edge(number, "begins")
+            if last == end:
+                ends += _edge(number, "ends")
+        page += stretch.format(Markup(_tint(holding)), begins, body[start:end], ends)
     return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
+
+
+def _tint(holding: list[int]) -> str:
+    """Return the colour of a stretch that the chunks with these numbers hold."""
+    if not holding:
+        return "#ffffff"
+    return SHARED if len(holding) > 1 else TINTS[(holding[0] - 1) % 2]
 
 
 def _edge(number: int, what: str) -> Markup:
