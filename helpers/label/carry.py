@@ -6,7 +6,7 @@ import shutil
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import chain, pairwise, product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,17 +103,20 @@ def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]
         home = _find_corpus(source, part, more)
         lost = _lost_copies(home)
         documents = {} if lost else evalset.read_corpus(home)
-        _copy_corpus(home, part, dict.fromkeys(lost, ""))
+        _copy_corpus(home, part)
+        _write_copies(home, part, dict.fromkeys(lost, ""))
         case = align(evals, documents or evalset.read_corpus(part))
-        if not any(case.heirs[d] for d in case.heirs.keys() - case.namesakes):
+        if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
             found = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in"
             wanted = "is it the source, with the options of its import (--title, --text)?"
             raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
         lines = [*write_set(case, part), *_follow_copies(case, lost, home, part)]
         shutil.rmtree(part / IMPORTED, ignore_errors=True)
     new = evalset.load(to)
-    opens = f"{command('lab', EVALS=to)} opens what is to be read" * bool(reading.waiting(new))
-    following = new.next_step() or new.what_waits() or opens or command("report", EVALS=to)
+    following = command("report", EVALS=to)
+    if reading.waiting(new):
+        following = f"{command('lab', EVALS=to)} opens what is to be read"
+    following = new.next_step() or new.what_waits() or following
     return [*lines, f"{to} is an evaluation set; next: {following}"]
 
 
@@ -122,8 +125,9 @@ def _find_corpus(source: str, folder: Path, more: dict[str, str]) -> Path:
     kind, _, path = source.partition(":")
     home, imported = Path(source), folder / IMPORTED
     if ":" not in source and not any(home.glob("corpus*")):
-        fault = f"no corpus/ or corpus.jsonl in it, or did you mean FROM=markdown:{source}?"
-        fault = fault if home.is_dir() else "no such folder"
+        fault = "no such folder"
+        if home.is_dir():
+            fault = f"no corpus/ or corpus.jsonl in it, or did you mean FROM=markdown:{source}?"
         raise evalset.EvalSetError([f"--from: {source}: {fault}"])
     if kind not in write.READERS and not more and home.is_dir():
         return home
@@ -134,27 +138,30 @@ def _find_corpus(source: str, folder: Path, more: dict[str, str]) -> Path:
     return imported
 
 
-def _copy_corpus(home: Path, folder: Path, copies: dict[str, str]) -> None:
-    """Copy a corpus, byte by byte but for `copies`: {doc_id: its `copy_of`}, "" for none."""
+def _copy_corpus(home: Path, folder: Path) -> None:
+    """Copy the files of a corpus, byte by byte."""
     for name, path in manifest.inputs(home).items():
         if name.startswith("corpus"):
             (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(path, folder / name)
-    table = folder / "corpus.jsonl"
-    if copies and table.exists():
-        rows = [row for _, row in files.rows(table)]
+
+
+def _write_copies(home: Path, folder: Path, copies: dict[str, str]) -> None:
+    """Write documents of `home` into its copy with another `copy_of`: {doc_id: it}, "" for none."""
+    if copies and (folder / "corpus.jsonl").exists():
+        rows = [row for _, row in files.rows(home / "corpus.jsonl")]
         for row in rows:
             if name := copies.get(row["doc_id"]):
                 row["copy_of"] = name
             elif row["doc_id"] in copies:
                 del row["copy_of"]
-        files.write_jsonl(table, rows)
-    elif copies:
-        for doc_id, name in copies.items():
-            page = folder / "corpus" / f"{doc_id}.md"
-            before, after = COPY_OF.split(files.page(page), maxsplit=1)
-            line = f"copy_of: {json.dumps(name, ensure_ascii=False)}\n" if name else ""
-            files.write(page, before + line + after)
+        files.write_jsonl(folder / "corpus.jsonl", rows)
+        return
+    for doc_id, name in copies.items():
+        page = Path("corpus", f"{doc_id}.md")
+        before, after = COPY_OF.split(files.page(home / page), maxsplit=1)
+        line = f"copy_of: {json.dumps(name, ensure_ascii=False)}\n" if name else ""
+        files.write(folder / page, before + line + after)
 
 
 def _lost_copies(home: Path) -> dict[str, str]:
@@ -167,21 +174,24 @@ def _lost_copies(home: Path) -> dict[str, str]:
             fields[page.stem], _ = files.front_matter(page, body, problems=[]) or ({}, "")
     for _, row in files.read(home / "corpus.jsonl", problems=[]):
         fields[row["doc_id"]] = row
-    named = {d: row.get("copy_of") for d, row in fields.items()}
-    return {d: name for d, name in named.items() if isinstance(name, str) and name not in fields}
+    lost = {}
+    for doc_id, row in fields.items():
+        name = row.get("copy_of")
+        if isinstance(name, str) and name not in fields:
+            lost[doc_id] = name
+    return lost
 
 
 def _follow_copies(case: Case, lost: dict[str, str], home: Path, folder: Path) -> list[str]:
     """Let each lost `copy_of` name the heir of what it named; return what became of it."""
     copies, lines = {}, []
     for doc_id, original in lost.items():
-        heirs = [n for n in case.heirs.get(original, ()) if n != doc_id]
-        heirs.sort(key=lambda n: (case.kin[original][n], n))
+        heirs = [new_id for new_id in case.heirs.get(original, ()) if new_id != doc_id]
+        heirs.sort(key=lambda new_id: (case.kin[original][new_id], new_id))
         copies[doc_id] = heirs[-1] if heirs else ""
         became = f"{heirs[-1]} now, and so in its copy_of" if heirs else "gone, its copy_of dropped"
         lines.append(f"{doc_id}: {original}, of which it is a copy, is {became}")
-    if lost:
-        _copy_corpus(home, folder, copies)
+    _write_copies(home, folder, copies)
     return lines
 
 
@@ -190,31 +200,51 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
 
     A run of words that stood in one old document only tells that what holds it now came from it.
     """
-    runs_of = lambda document: text.shingles(evals.words(document.retrieval_text))  # noqa: E731
-    old, by_text = evals.documents, defaultdict(list)
-    for n, new in documents.items():
-        by_text[new.retrieval_text].append(n)
-    same = {d: by_text.get(old[d].retrieval_text, []) for d in old}
-    kin = {d: dict.fromkeys([d] if d in same[d] else same[d], 1) for d in old}
-    heirs = {d: (*kin[d],) for d in old}
-    fresh = documents.keys() - {*chain.from_iterable(same.values())}
-    changed = {d: runs_of(old[d]) for d in old if not kin[d]}
-    wanted = set().union(*changed.values())
-    often = Counter(chain.from_iterable(runs_of(document) & wanted for document in old.values()))
-    own = {d: {run for run in changed[d] if often[run] == 1} for d in changed}
-    owner = {run: d for d in own for run in own[d]}
-    for n in sorted(fresh):
-        here = runs_of(documents[n])
-        for d, shared in Counter(owner[run] for run in here & owner.keys()).items():
-            kin[d][n] = shared
-            if shared >= max(RUNS, HEIR * min(len(own[d]), len(here))):
-                heirs[d] += (n,)
-    namesakes = {d for d in changed.keys() & fresh if not heirs[d]}
-    for d in changed.keys() & fresh:
-        kin[d].setdefault(d, 0)
-        if d not in heirs[d]:
-            heirs[d] += (d,)
+    by_text = defaultdict(list)
+    for new_id, document in documents.items():
+        by_text[document.retrieval_text].append(new_id)
+    kin, heirs, changed, fresh = {}, {}, [], set(documents)
+    for old_id, document in evals.documents.items():
+        same = by_text.get(document.retrieval_text, [])
+        fresh.difference_update(same)
+        if old_id in same:
+            same = [old_id]
+        kin[old_id], heirs[old_id] = dict.fromkeys(same, 1), tuple(same)
+        if not same:
+            changed.append(old_id)
+    own = _own_runs(evals, changed)
+    owner = {run: old_id for old_id, runs_of_it in own.items() for run in runs_of_it}
+    for new_id in sorted(fresh):
+        here = _runs_of(evals, documents[new_id])
+        shared = Counter(owner[run] for run in here & owner.keys())
+        for old_id, n in shared.items():
+            kin[old_id][new_id] = n
+            if n >= max(RUNS, HEIR * min(len(own[old_id]), len(here))):
+                heirs[old_id] += (new_id,)
+    namesakes = set()
+    for doc_id in fresh.intersection(changed):
+        if not heirs[doc_id]:
+            namesakes.add(doc_id)
+        kin[doc_id].setdefault(doc_id, 0)
+        if doc_id not in heirs[doc_id]:
+            heirs[doc_id] += (doc_id,)
     return Case(evals, documents, kin, heirs, own, namesakes, fresh)
+
+
+def _runs_of(evals: EvalSet, document: Document) -> set[str]:
+    return text.shingles(evals.words(document.retrieval_text))
+
+
+def _own_runs(evals: EvalSet, changed: list[str]) -> dict[str, set[str]]:
+    """Return {doc_id: the runs of words that no other old document has} of those that changed."""
+    runs_of = {doc_id: _runs_of(evals, evals.documents[doc_id]) for doc_id in changed}
+    wanted, often = set().union(*runs_of.values()), Counter()
+    for document in evals.documents.values():
+        often.update(_runs_of(evals, document) & wanted)
+    own = {}
+    for doc_id, here in runs_of.items():
+        own[doc_id] = {run for run in here if often[run] == 1}
+    return own
 
 
 # What becomes of a label.
@@ -222,38 +252,48 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
 
 def fate_of_relevant(case: Case, label: Judgment) -> Fate:
     """Return what becomes of a label above 0. Without quotes every line of its text is a part."""
-    d, old = label.doc_id, case.evals.documents[label.doc_id]
-    kin, heirs = case.kin[d], case.heirs[d]
-    if d not in case.own and len(heirs) == 1:
-        return Fate(_outcome(case, d, heirs), heirs, label.evidence)
+    old = case.evals.documents[label.doc_id]
+    kin, heirs = case.kin[old.doc_id], case.heirs[old.doc_id]
+    if old.doc_id not in case.own and len(heirs) == 1:
+        return Fate(_outcome(case, old.doc_id, heirs), heirs, label.evidence)
     quotes = label.evidence or [_lines(old)]
-    offers = [_offer(case, n, parts) for parts, n in product(quotes, kin)]
+    offers = [_offer(case, new_id, parts) for parts, new_id in product(quotes, kin)]
     offers.sort(key=lambda offer: (-offer.likeness, -kin[offer.doc_id]))
-    bodies = [case.documents[n].retrieval_text for n in heirs]
-    if offers and offers[0].likeness == 1:
-        least = RIVAL * kin[offers[0].doc_id]
-        rivals = [o for o in offers if o.likeness == 1 and kin[o.doc_id] >= least]
-        fate = _fate_of_whole(case, old, rivals)
-    elif any(all(any(part in body for body in bodies) for part in parts) for parts in quotes):
-        fate = _unsure(AMBIGUOUS, [Offer(n) for n in heirs])  # a split separated them
-    elif label.evidence and offers and offers[0].likeness >= LIKENESS:
-        fate = _unsure(RE_ANCHORED, offers[:1])
+    best = offers[0] if offers else Offer("")
+    if best.likeness == 1:
+        least = RIVAL * kin[best.doc_id]
+        whole = [offer for offer in offers if offer.likeness == 1]
+        fate = _fate_of_whole(case, old, [offer for offer in whole if kin[offer.doc_id] >= least])
+    elif any(_is_divided(case, heirs, parts) for parts in quotes):
+        fate = _unsure(AMBIGUOUS, [Offer(new_id) for new_id in heirs])
+    elif label.evidence and best.likeness >= LIKENESS:
+        fate = _unsure(RE_ANCHORED, [best])
     else:  # the likest document, or that of the same id, may answer the query all the same
-        likest = sorted(heirs, key=lambda n: (kin[n], n))[-1:]
+        likest = sorted(heirs, key=lambda new_id: (kin[new_id], new_id))[-1:]
         outcome = AGAIN if likest and not label.evidence else LOST
-        fate = _unsure(outcome, [Offer(n) for n in heirs if n in (*likest, d)])
+        to_read = [new_id for new_id in heirs if new_id in (*likest, old.doc_id)]
+        fate = _unsure(outcome, [Offer(new_id) for new_id in to_read])
     if label.evidence:
         return fate
-    to_read = {n: Offer(n, why=offer.why) for n, offer in fate.to_read.items()}
+    to_read = {new_id: Offer(new_id, why=offer.why) for new_id, offer in fate.to_read.items()}
     return fate._replace(evidence=[], to_read=to_read)
 
 
 def _offer(case: Case, doc_id: str, parts: Sequence[str]) -> Offer:
     found = [nearest(part, case.documents[doc_id].retrieval_text) for part in parts]
-    return Offer(doc_id, parts, min(found)[0], [span for _, span in found])
+    least = min(likeness for likeness, _ in found)
+    return Offer(doc_id, parts, least, [span for _, span in found])
+
+
+def _is_divided(case: Case, doc_ids: Sequence[str], parts: Sequence[str]) -> bool:
+    """Return whether each part stands in one of the documents: a split separated them."""
+    bodies = [case.documents[doc_id].retrieval_text for doc_id in doc_ids]
+    homeless = [part for part in parts if not any(part in body for body in bodies)]
+    return not homeless
 
 
 def _unsure(outcome: str, offers: list[Offer]) -> Fate:
+    """Return the fate of a label that a person must read, with the first offer of each document."""
     first = {offer.doc_id: offer for offer in reversed(offers)}
     return Fate(outcome, tuple(sorted(first)), [], first)
 
@@ -261,16 +301,19 @@ def _unsure(outcome: str, offers: list[Offer]) -> Fate:
 def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:
     """Return the fate of a label of which alternatives stand whole, in what offers them."""
     rivals = [offer for offer in rivals if offer.doc_id == old.doc_id] or rivals
-    n, *more = dict.fromkeys(offer.doc_id for offer in rivals)
-    sure = [offer for offer in rivals if not more and _is_sure(case, old, offer)]
+    new_id, *others = dict.fromkeys(offer.doc_id for offer in rivals)
+    if others:
+        return _unsure(AMBIGUOUS, rivals)
+    sure = [offer for offer in rivals if _is_sure(case, old, offer)]
     if not sure:
-        return _unsure(AMBIGUOUS if more else RE_ANCHORED, rivals)
-    if warnings := _warnings(case.documents[n]) - _warnings(old):
+        return _unsure(RE_ANCHORED, rivals)
+    if warnings := _warnings(case.documents[new_id]) - _warnings(old):
         why = f"{AGAIN}: its first lines say {', '.join(sorted(warnings))} now"
         return _unsure(AGAIN, [offer._replace(why=why) for offer in sure])
-    body = case.documents[n].retrieval_text
-    evidence = [[body[start:end] for start, end in offer.spans] for offer in sure]
-    return Fate(_outcome(case, old.doc_id, (n,)), (n,), evidence)
+    body, evidence = case.documents[new_id].retrieval_text, []
+    for offer in sure:
+        evidence.append([body[start:end] for start, end in offer.spans])
+    return Fate(_outcome(case, old.doc_id, (new_id,)), (new_id,), evidence)
 
 
 def _warnings(document: Document) -> set[str]:
@@ -289,15 +332,21 @@ def _is_sure(case: Case, old: Document, offer: Offer) -> bool:
     lives_on = bool(heirs) and old.doc_id not in case.namesakes
     if lives_on and (old.doc_id,) == heirs == (offer.doc_id,):
         return True
+    if not lives_on and offer.doc_id != old.doc_id:
+        return False
     near = NEAR if offer.doc_id in heirs else 0
-    around = (body[max(0, start - near) : end + near] for start, end in offer.spans)
-    tells = (case.own[old.doc_id] & text.shingles(case.evals.words(part)) for part in around)
-    return all(tells) and (lives_on or offer.doc_id == old.doc_id)
+    for start, end in offer.spans:
+        around = body[max(0, start - near) : end + near]
+        if case.own[old.doc_id].isdisjoint(text.shingles(case.evals.words(around))):
+            return False
+    return True
 
 
 def _outcome(case: Case, doc_id: str, doc_ids: tuple[str, ...]) -> str:
     """Return what became of a label that is taken over."""
-    return MOVED if doc_ids != (doc_id,) else CHANGED if doc_id in case.own else KEPT
+    if doc_ids != (doc_id,):
+        return MOVED
+    return CHANGED if doc_id in case.own else KEPT
 
 
 def nearest(quote: str, body: str) -> tuple[float, tuple[int, int]]:
@@ -330,17 +379,23 @@ def fate_of_zero(case: Case, label: Judgment, known: set[Words], new: dict[str, 
     the new documents. A document is read again where a sentence with a word of the query gained a
     content word or a number, or where nothing is left that only the old one had.
     """
-    d, heirs, unread = label.doc_id, case.heirs[label.doc_id], {}
-    words, query = case.evals.words, case.evals.all_queries[label.query_id].query
-    asked = {*text.content_words(words(query))}
-    for n in heirs:
-        unknown = [(span, here) for span, here in new[n] if asked & here and here not in known]
-        gained = [span for span, here in unknown if not any(here <= old for old in known)]
-        is_another = not case.kin[d][n] and bool(case.own[d])
+    old_id, heirs, unread = label.doc_id, case.heirs[label.doc_id], {}
+    if not heirs:
+        return Fate(LOST)
+    query = case.evals.all_queries[label.query_id].query
+    asked = set(text.content_words(case.evals.words(query)))
+    for new_id in heirs:
+        gained = []
+        for span, here in new[new_id]:
+            if asked.isdisjoint(here) or here in known:
+                continue
+            if not any(here <= old for old in known):
+                gained.append(span)
+        is_another = not case.kin[old_id][new_id] and bool(case.own[old_id])
         if gained or is_another:
-            unread[n] = Offer(n, spans=gained)
-    outcome = AGAIN if unread else _outcome(case, d, heirs)
-    return Fate(outcome if heirs else LOST, heirs, [], unread)
+            unread[new_id] = Offer(new_id, spans=gained)
+    outcome = AGAIN if unread else _outcome(case, old_id, heirs)
+    return Fate(outcome, heirs, [], unread)
 
 
 def sentences(body: str) -> Spans:
@@ -375,10 +430,12 @@ def all_fates(case: Case) -> dict[Pair, Fate]:
     """Return what becomes of every label, by its query and its old document."""
     evals, fates, known = case.evals, {}, defaultdict(set)
     zeros = [label for label in evals.judgments if not label.relevance]
-    judged = {label.doc_id for label in zeros}
-    old = {d: {words for _, words in _read(evals, evals.documents[d])} for d in judged}
-    heirs = chain.from_iterable(case.heirs[d] for d in judged)
-    new = {n: _read(evals, case.documents[n]) for n in set(heirs)}
+    old, new = {}, {}
+    for doc_id in {label.doc_id for label in zeros}:
+        old[doc_id] = {words for _, words in _read(evals, evals.documents[doc_id])}
+        for new_id in case.heirs[doc_id]:
+            if new_id not in new:
+                new[new_id] = _read(evals, case.documents[new_id])
     for label in zeros:
         known[label.query_id] |= old[label.doc_id]
     for label in evals.judgments:
@@ -398,22 +455,32 @@ def write_set(case: Case, folder: Path) -> list[str]:
     judged, to_read = resolve(evals, fates)
     new = evals._replace(folder=folder, documents=case.documents, judgments=[*judged.values()])
     hashes = {"from": evals.corpus_hash(), "to": new.corpus_hash()}
-    if not (is_same := hashes["from"] == hashes["to"]):
+    copied, tables = [*evalset.PROSE, "settings.json"], {}
+    if hashes["from"] == hashes["to"]:
+        copied += NAMING
+    else:
         labelling.refuse_losses(evals)
-    for name in (*evalset.PROSE, "settings.json", *NAMING * is_same):
+        tables = _tables(case, fates, judged)
+    for name in copied:
         if (evals.folder / name).exists():
             shutil.copyfile(evals.folder / name, folder / name)
-    for name, rows in ({} if is_same else _tables(case, fates, judged)).items():
+    for name, rows in tables.items():
         files.write_jsonl(folder / name, rows)
     reading.write_list(new, [*to_read.values(), *_new_results(case)])
-    journal = [row for _, row in files.read(evals.folder / HISTORY)]
-    number = {"carry": 1 + max((row["carry"] for row in journal), default=0)}
-    for (q, d), fate in fates.items():
-        row = number | hashes | {"query_id": q, "doc_id": d, "outcome": fate.outcome}
-        decided = "to read" if any((q, n) in to_read for n in fate.doc_ids) else "carry"
-        journal.append(row | {"doc_ids": [*fate.doc_ids], "decided": decided})
-    files.write_jsonl(folder / HISTORY, journal)
+    files.write_jsonl(folder / HISTORY, _journal(evals, fates, to_read, hashes))
     return _summary(case, fates, new)
+
+
+def _journal(evals: EvalSet, fates: dict[Pair, Fate], to_read: dict, hashes: dict) -> list[dict]:
+    """Return the rows of the history, those of this carry behind the earlier ones."""
+    journal = [row for _, row in files.read(evals.folder / HISTORY)]
+    number = 1 + max((row["carry"] for row in journal), default=0)
+    for (query_id, doc_id), fate in fates.items():
+        is_read = any((query_id, new_id) in to_read for new_id in fate.doc_ids)
+        row = {"carry": number, **hashes, "query_id": query_id, "doc_id": doc_id}
+        row |= {"outcome": fate.outcome, "doc_ids": [*fate.doc_ids]}
+        journal.append(row | {"decided": "to read" if is_read else "carry"})
+    return journal
 
 
 def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
@@ -422,87 +489,138 @@ def resolve(evals: EvalSet, fates: dict[Pair, Fate]) -> tuple[dict, dict]:
     Of two labels on one document the higher grade counts, of equal ones what is sure.
     """
     judged, to_read = {}, {}
-    for label in sorted(evals.judgments, key=lambda j: (-j.relevance, len(fates[j[:2]].to_read))):
+
+    def higher_then_surer(label: Judgment) -> tuple[int, int]:
+        return -label.relevance, len(fates[label[:2]].to_read)
+
+    for label in sorted(evals.judgments, key=higher_then_surer):
         fate = fates[label[:2]]
-        for n in fate.doc_ids:
-            pair, offer = (label.query_id, n), fate.to_read.get(n)
-            evidence = [offer.parts] if offer and offer.parts else label.evidence
+        for new_id in fate.doc_ids:
+            pair, offer = (label.query_id, new_id), fate.to_read.get(new_id)
             if pair in judged or pair in to_read:
                 continue
-            if offer:
-                row = _row(label._replace(doc_id=n, evidence=evidence))
-                why = offer.why or fate.outcome
-                to_read[pair] = row | {"why": why, "passages": offer.spans}
-            else:
-                judged[pair] = label._replace(doc_id=n, evidence=fate.evidence)
+            there = label._replace(doc_id=new_id)
+            if not offer:
+                judged[pair] = there._replace(evidence=fate.evidence)
+                continue
+            if offer.parts:
+                there = there._replace(evidence=[offer.parts])
+            why = offer.why or fate.outcome
+            to_read[pair] = _row(there) | {"why": why, "passages": offer.spans}
     return judged, to_read
 
 
 def _row(label: Judgment) -> dict:
     """Return the row of a label whose evidence is alternatives of parts."""
+    row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
     quotes = [parts[0] if len(parts) == 1 else [*parts] for parts in label.evidence]
-    is_lone = len(quotes) == 1 == len(label.evidence[0])
-    evidence = {"evidence": quotes[0] if is_lone else quotes} if quotes else {}
-    return dict(zip(label._fields, label[:3], strict=False)) | evidence
+    if len(quotes) == 1 and isinstance(quotes[0], str):
+        row["evidence"] = quotes[0]
+    elif quotes:
+        row["evidence"] = quotes
+    return row
 
 
 def _new_results(case: Case) -> list[dict]:
     """Return a row to read for each document of a new text that BM25 finds first for a query."""
     if not case.fresh:
         return []
-    texts, rows = [document.retrieval_text for document in case.documents.values()], []
-    words = case.evals.words
+    words, rows = case.evals.words, []
     known = {tuple(words(old.retrieval_text)) for old in case.evals.documents.values()}
-    fresh = {n for n in case.fresh if tuple(words(case.documents[n].retrieval_text)) not in known}
-    if fresh and any(map(words, texts)):
-        queries = {q: query.query for q, query in case.evals.all_queries.items()}
-        model, index = sparse.bm25([*case.documents], texts, words=words)
-        for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
-            for rank, (n, _) in enumerate(ranking, 1):
-                if n in fresh:
-                    why = f"new text, rank {rank} of BM25"
-                    rows.append({"query_id": query_id, "doc_id": n, "why": why})
+    fresh = set()
+    for doc_id in case.fresh:
+        if tuple(words(case.documents[doc_id].retrieval_text)) not in known:
+            fresh.add(doc_id)
+    texts = [document.retrieval_text for document in case.documents.values()]
+    if not fresh or not any(map(words, texts)):
+        return []
+    queries = {query_id: query.query for query_id, query in case.evals.all_queries.items()}
+    model, index = sparse.bm25([*case.documents], texts, words=words)
+    for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
+        for rank, (doc_id, _) in enumerate(ranking, 1):
+            if doc_id in fresh:
+                why = f"new text, rank {rank} of BM25"
+                rows.append({"query_id": query_id, "doc_id": doc_id, "why": why})
     return rows
 
 
 def _tables(case: Case, fates: dict, judged: dict[Pair, Judgment]) -> dict[str, list[dict]]:
     """Return the rows of the files that name documents, with the ids that these have now."""
-    evals, relevant, tables = case.evals, defaultdict(list), {JUDGMENTS: [], QUERY_TABLE: []}
-    for q, n in dict.fromkeys((q, n) for (q, _), fate in fates.items() for n in fate.doc_ids):
-        if label := judged.get((q, n)):
-            tables[JUDGMENTS].append(_row(label))
-            relevant[q] += [n] * bool(label.relevance)
+    labels = _in_order(fates, judged)
+    tables = {
+        JUDGMENTS: [_row(label) for label in labels],
+        QUERY_TABLE: _query_rows(case.evals, labels),
+        "pool.jsonl": _moved_rows(case, "pool.jsonl", fates, judged),
+        "second_pass.jsonl": _moved_rows(case, "second_pass.jsonl", fates, judged),
+    }
+    return {name: rows for name, rows in tables.items() if (case.evals.folder / name).exists()}
+
+
+def _in_order(fates: dict[Pair, Fate], judged: dict[Pair, Judgment]) -> list[Judgment]:
+    """Return the labels that are taken over, in the order of the old ones."""
+    labels = {}
+    for (query_id, _), fate in fates.items():
+        for new_id in fate.doc_ids:
+            if label := judged.get((query_id, new_id)):
+                labels[query_id, new_id] = label
+    return [*labels.values()]
+
+
+def _query_rows(evals: EvalSet, labels: list[Judgment]) -> list[dict]:
+    """Return the rows of the queries; those that list documents list the relevant ones of now."""
+    relevant, rows = defaultdict(list), []
+    for label in labels:
+        if label.relevance:
+            relevant[label.query_id].append(label.doc_id)
     for _, row in files.rows(evals.folder / QUERY_TABLE):
-        listed = {"relevant_doc_ids": relevant[row["query_id"]]}
-        tables[QUERY_TABLE].append(row | (listed if row.get("relevant_doc_ids") else {}))
-    for name in ("pool.jsonl", "second_pass.jsonl"):
-        moved = {}
-        for row in evalset.read_extra(evals, name):
-            q, d = row["query_id"], row["doc_id"]
-            for n in fates[q, d].doc_ids if (q, d) in fates else case.heirs[d]:
-                grade = judged[q, n].relevance if (q, n) in judged else None
-                if row.get("final", grade) == grade:
-                    moved.setdefault((q, n, row.get("round")), {**row, "doc_id": n})
-        tables[name] = [*moved.values()]
-    return {name: rows for name, rows in tables.items() if (evals.folder / name).exists()}
+        if row.get("relevant_doc_ids"):
+            row["relevant_doc_ids"] = relevant[row["query_id"]]
+        rows.append(row)
+    return rows
+
+
+def _moved_rows(case: Case, name: str, fates: dict, judged: dict[Pair, Judgment]) -> list[dict]:
+    """Return the rows of a file of pairs, each once a round; none whose final grade is another."""
+    moved = {}
+    for row in evalset.read_extra(case.evals, name):
+        query_id, old_id = row["query_id"], row["doc_id"]
+        fate = fates.get((query_id, old_id))
+        for new_id in fate.doc_ids if fate else case.heirs[old_id]:
+            label = judged.get((query_id, new_id))
+            grade = label.relevance if label else None
+            if row.get("final", grade) == grade:
+                key = query_id, new_id, row.get("round")
+                moved.setdefault(key, {**row, "doc_id": new_id})
+    return [*moved.values()]
 
 
 def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
     """Return in words what became of documents and labels, what is to read, what stays behind."""
-    evals, gone = case.evals, [d for d in case.own if not case.heirs[d]]
+    evals, gone = case.evals, [old_id for old_id in case.own if not case.heirs[old_id]]
     counts = f"{len(case.own) - len(gone)} changed or in others, {len(gone)} gone"
     lines = [f"documents: {len(case.heirs)} before, {len(case.documents)} now; {counts}"]
-    for words, is_zero in (("above 0", False), ("of 0", True)):
-        own = [fates[row[:2]].outcome for row in evals.judgments if is_zero != bool(row.relevance)]
-        told = (f"{outcome}: {own.count(outcome)}" for outcome in OUTCOMES if outcome in own)
-        lines.append(f"labels {words}: {len(own)}. {'; '.join(told)}".rstrip(". "))
-    lost = [" ".join(row[:2]) for row in evals.judgments if row[2] and not fates[row[:2]].doc_ids]
-    full = [{row[0] for row in of.judgments if row[2] >= of.full_grade} for of in (evals, new)]
-    for words, names in (("lost", lost), ("without a full answer now", sorted(full[0] - full[1]))):
-        lines += [f"{words}: {runs.first_names(names)}"] * bool(names)
-    former = ["relevance" in row for row in reading.waiting(new).values()]
-    lines.append(f"pairs to read: {len(former)}, of which {sum(former)} have a former label")
-    anew = f"{command('freeze')}, {command('report')}"
-    stays = f"not carried: negatives, manifest, runs, results ({anew})"
-    had, has = ((of.folder / "judge.jsonl").exists() for of in (evals, new))
-    return [*lines, stays + ", judge.jsonl (its prompts hold the old texts)" * (had and not has)]
+    relevant = [label for label in evals.judgments if label.relevance]
+    zeros = [label for label in evals.judgments if not label.relevance]
+    for words, labels in (("above 0", relevant), ("of 0", zeros)):
+        outcomes = Counter(fates[label[:2]].outcome for label in labels)
+        told = "; ".join(f"{name}: {outcomes[name]}" for name in OUTCOMES if outcomes[name])
+        line = f"labels {words}: {len(labels)}"
+        lines.append(f"{line}. {told}" if told else line)
+    lost = [" ".join(label[:2]) for label in relevant if not fates[label[:2]].doc_ids]
+    if lost:
+        lines.append(f"lost: {runs.first_names(lost)}")
+    if no_more := sorted(_answered_in_full(evals) - _answered_in_full(new)):
+        lines.append(f"without a full answer now: {runs.first_names(no_more)}")
+    waiting = reading.waiting(new).values()
+    former = [row for row in waiting if "relevance" in row]
+    lines.append(f"pairs to read: {len(waiting)}, of which {len(former)} have a former label")
+    stays = f"not carried: negatives, manifest, runs, results ({command('freeze')}, "
+    stays += f"{command('report')})"
+    if (evals.folder / "judge.jsonl").exists() and not (new.folder / "judge.jsonl").exists():
+        stays += ", judge.jsonl (its prompts hold the old texts)"
+    return [*lines, stays]
+
+
+def _answered_in_full(evals: EvalSet) -> set[str]:
+    """Return the queries that a document answers in full."""
+    return {label.query_id for label in evals.judgments if label.relevance >= evals.full_grade}

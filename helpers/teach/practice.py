@@ -80,19 +80,35 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
 
     shuffled = [stored[n] for n in np.random.default_rng(stats.SEED).permutation(len(stored))]
     best_first = sorted(shuffled, key=worth_reading, reverse=True)
+    best = [label for label in best_first if all(worth_reading(label))]
     rest, more = divmod(PAIRS - ZEROS, len(evals.grades) - 1)
-    quota = {grade: rest + (grade <= more) if grade else ZEROS for grade in evals.grades}
+    quota = {grade: rest + 1 if grade <= more else rest for grade in evals.grades}
+    quota[0] = ZEROS
     chosen = [label for label in stored if label[:2] in own]
-    anything, best = dict.fromkeys(quota, PAIRS), [x for x in best_first if all(worth_reading(x))]
-    passes = (best, quota, 1), (best_first, quota, OF_A_QUERY), (best_first, anything, OF_A_QUERY)
-    for labels, limit, most in passes:
-        for label in labels:
-            ids = [id_ for other in chosen for id_ in other[:2]]
-            grades = Counter(other.relevance for other in chosen)
-            is_full = len(chosen) >= PAIRS or grades[label.relevance] >= limit[label.relevance]
-            is_new = ids.count(label.query_id) < most and (most > 1 or label.doc_id not in ids)
-            chosen += [label] * (is_new and not is_full and label not in chosen)
+    chosen = _with_more(chosen, best, quota, 1)
+    chosen = _with_more(chosen, best_first, quota, OF_A_QUERY)
+    chosen = _with_more(chosen, best_first, dict.fromkeys(quota, PAIRS), OF_A_QUERY)
     return sorted(label[:2] for label in chosen)
+
+
+def _with_more(
+    chosen: list[Judgment], labels: list[Judgment], quota: dict[int, int], most: int
+) -> list[Judgment]:
+    """Return what is chosen with more of `labels`, `quota` of each grade and `most` of a query.
+
+    Where one of a query is the most, a document comes once, too.
+    """
+    chosen = [*chosen]
+    for label in labels:
+        ids = [id_ for other in chosen for id_ in other[:2]]
+        grades = Counter(other.relevance for other in chosen)
+        if len(chosen) >= PAIRS or grades[label.relevance] >= quota[label.relevance]:
+            continue
+        if ids.count(label.query_id) >= most or (most == 1 and label.doc_id in ids):
+            continue
+        if label not in chosen:
+            chosen.append(label)
+    return chosen
 
 
 def _stored(evals: EvalSet) -> dict[Pair, Judgment]:
