@@ -51,7 +51,7 @@ COMMANDS = {  # name: (what it needs, the function as room:name, words for --hel
         "measure.compare:compare_command",
         "hold runs against a baseline",
     ),
-    "card": (SET, "measure.compare:card_command", "write the card of a run: of which set it is"),
+    "card": (SET, "measure.systems:card_command", "write the card of a run: of which set it is"),
     "sql": (FOLDER, "measure.sql.command:sql_command", "BM25 in SQL on DuckDB, Sail or Spark"),
     "import": (NONE, "label.write:import_command", "turn a source into an evaluation set"),
     "site": (NONE, "teach.site:write_site", "build the course as pages into site/"),

@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from helpers.label import panel
 from helpers.measure import baseline, chunks, compare, evalset, report, results, runs, text
+from helpers.measure.pages import comparison_page
 from helpers.teach import cards, figures, practice, write_up
 from helpers.teach.pictures import ranking
 
@@ -199,7 +200,7 @@ def test_no_text_acts_on_other_pages(hostile, monkeypatch):
     compared = compare.compare(hostile, base._replace(name=ACTS), [other, base])
     saved = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     pages = {
-        "comparison": compare.comparison_page(compared),
+        "comparison": comparison_page(compared),
         "checklist": report.week_checklist(hostile, set()),
         "summary": report.summary(with_acts(saved)),
         "disclosure": report.disclosure(hostile),
