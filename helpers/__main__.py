@@ -166,7 +166,7 @@ COMMANDS = {
     ),
     "card": Command(
         SET,
-        "measure.compare:card_command",
+        "measure.systems:card_command",
         "write the card of a run: of which set it is",
         card_options,
     ),

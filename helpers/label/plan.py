@@ -5,7 +5,7 @@ From the dev queries, the baseline and the other runs of a set's folder.
 
 import pandas as pd
 
-from ..measure import compare, evalset, measures, reading, runs, stats
+from ..measure import compare, evalset, measures, reading, runs, stats, systems
 from ..measure.text import Pair, how_many
 
 AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
@@ -20,8 +20,8 @@ def plan_command(evals: evalset.EvalSet) -> int:
 
     Raises EvalSetError where there is no baseline, no other run or nothing labelled.
     """
-    base, others = compare.saved_baseline(evals), other_runs(evals)
-    whole, evals = evals, compare.known_to_all(evals, base, *others)
+    base, others = systems.saved_baseline(evals), other_runs(evals)
+    whole, evals = evals, systems.known_to_all(evals, base, *others)
     newer = whole.settled_queries.keys() - evals.settled_queries.keys()
     qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
     if not (others and qrels):
@@ -29,7 +29,7 @@ def plan_command(evals: evalset.EvalSet) -> int:
         wanted = wanted or "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
-    print(f"{evals.name}, {compare.PRIMARY}, {how_many(len(qrels), 'dev query')}")
+    print(f"{evals.name}, {measures.PRIMARY}, {how_many(len(qrels), 'dev query')}")
     if newer:
         print(evalset.left_out((), newer))
     print(f"\ndetectable: the smallest difference that these {len(qrels)} queries find four times")
@@ -50,7 +50,7 @@ def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
     """Return the runs of other chunkers and of other systems that the folder holds."""
     saved = sorted((evals.folder / "runs").glob("*.trec"))
     chunkers = [path for path in saved if path.stem != runs.BASELINE["chunker"]]
-    return [compare.read_checked(path, evals) for path in chunkers] + compare.read_systems(evals)
+    return [systems.read_checked(path, evals) for path in chunkers] + systems.read_systems(evals)
 
 
 def differences(
@@ -59,9 +59,9 @@ def differences(
     """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
     rows = []
     for run in others:
-        *pair, (depth, _) = measures.cut_alike(len(evals.documents), base, run)
-        name = measures.at_depth(compare.PRIMARY, depth)
-        values = (measures.per_query(qrels, of.rankings, [name]).values() for of in pair)
+        alike = measures.cut_alike(len(evals.documents), base, run)
+        name = measures.at_depth(measures.PRIMARY, alike.depth)
+        values = (measures.per_query(qrels, of.rankings, [name]).values() for of in alike.runs)
         paired = stats.compare_paired(*([row[name] for row in side] for side in values))
         rows.append({"run": run.name, "difference": round(paired.difference, 3)})
         rows[-1]["detectable"] = least = round(paired.detectable or 0, 3) or ""

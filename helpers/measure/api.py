@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from . import compare, evidence, files, runs
 from .evalset import EvalSet, EvalSetError
+from .systems import known_to_all, read_checked, read_compared
 
 
 def read_run(evals: EvalSet, system) -> runs.Run:
@@ -21,7 +22,7 @@ def read_run(evals: EvalSet, system) -> runs.Run:
     if isinstance(system, runs.Run):
         return system
     path = _ask_each(evals, system) if callable(system) else Path(system)
-    return compare.read_checked(path, evals)
+    return read_checked(path, evals)
 
 
 def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rules) -> dict:
@@ -31,7 +32,7 @@ def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rule
     `split` is dev, test or all; `rules` are `matters` and `decides`. Raises EvalSetError.
     """
     read = partial(read_run, evals)
-    against, *others = compare.read_compared(evals, base, systems, split, read)
+    against, *others = read_compared(evals, base, systems, split, read)
     return compare.compare_on(evals, against, others, split, **rules)
 
 
@@ -42,7 +43,7 @@ def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
     """
     run = read_run(evals, system)
     rankings, known = evidence.ranked_passages(evals, run)
-    queries = evidence.quoted_queries(compare.known_to_all(evals, run)) if rankings else {}
+    queries = evidence.quoted_queries(known_to_all(evals, run)) if rankings else {}
     return evidence.by_query(evals, queries, rankings, known)
 
 

@@ -122,10 +122,10 @@ def _is_measured(evals: EvalSet) -> bool:
 
 def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:
     """Return what results.json says of the baseline alone: no other chunkers, no failure cards."""
-    from . import compare, evidence, measures, results
+    from . import compare, evidence, measures, results, systems
 
-    base = compare.read_checked(evals.folder / results.RUN, evals)._replace(name="baseline")
-    compared = compare.compare(evals, base, compare.read_systems(evals))
+    base = systems.read_checked(evals.folder / results.RUN, evals)._replace(name="baseline")
+    compared = compare.compare(evals, base, systems.read_systems(evals))
     by_id = {chunk.chunk_id: chunk for chunk in units}
     depth = max(evidence.depth_needed(units), BASELINE["depth"])
     asked = {q: evals.queries[q].query for q in evidence.quoted_queries(evals)}

@@ -7,7 +7,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -305,20 +305,36 @@ def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> li
     """
     queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
-    rows = [
-        (name, k, q, *_cost(query, ranked.get(q, [])[:k], evals.full_grade))
-        for name, group in systems.items()
-        for ranked in filter(None, (ranked_passages(evals, run)[0] for run in group))
-        for k, (q, query) in product(sorted({int(min(k, depth)) for k in POINTS}), queries.items())
-    ]
+    cutoffs, rows = sorted({int(min(k, depth)) for k in POINTS}), []
+    for name, group in systems.items():
+        for run in group:
+            rankings, _ = ranked_passages(evals, run)
+            rows += [(name, *row) for row in _costs(queries, rankings, cutoffs, evals.full_grade)]
     table = pd.DataFrame(rows, columns=["name", "k", "query_id", "tokens", "recall", "full"])
     table = table.groupby(["name", "k", "query_id"], sort=False).mean()
     means = table.groupby(["name", "k"], sort=False).mean().sort_values("tokens", kind="stable")
-    points = means.astype(object).where(means.notna(), None).reset_index().to_dict("records")
-    for n, point in enumerate(points):
-        unbeaten = [p for p in points[:n] if p["name"] != point["name"] and not p["instead"]]
-        point["instead"] = _as_much(point, unbeaten, table, evals.matters)
+    points, unbeaten = [], []
+    for point in means.astype(object).where(means.notna(), None).reset_index().to_dict("records"):
+        others = [other for other in unbeaten if other["name"] != point["name"]]
+        instead = _as_much(point, others, table, evals.matters)
+        points.append(point | {"instead": instead})
+        if not instead:
+            unbeaten.append(point)
     return points
+
+
+def _costs(
+    queries: Queries, rankings: Rankings, cutoffs: list[int], full_grade: int
+) -> list[tuple[int, str, int, float, float]]:
+    """Return (k, query_id, *_cost) of the first k passages, [] for a run of documents."""
+    if not rankings:
+        return []
+    rows = []
+    for k in cutoffs:
+        for query_id, query in queries.items():
+            taken = rankings.get(query_id, [])[:k]
+            rows.append((k, query_id, *_cost(query, taken, full_grade)))
+    return rows
 
 
 def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, float, float]:

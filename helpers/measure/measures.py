@@ -5,6 +5,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from statistics import mean, median
+from typing import NamedTuple
 
 import ir_measures
 import numpy as np
@@ -13,6 +14,7 @@ from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 from . import stats
 from .evalset import EvalSet
 from .runs import BASELINE, Rankings, Run, first_results, list_depth, strictly_decreasing
+from .text import how_many
 
 # Linear gain and log2(rank + 1), as trec_eval; nDCG-exp gains 2^grade - 1 (Burges et al. 2005).
 # RR and AP without a cutoff go down to the depth of the run.
@@ -20,6 +22,7 @@ FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": A
 EXPONENTIAL, HIGHEST = "nDCG-exp", 20  # trec_eval needs memory for each gain up to the highest
 FAMILIES |= {EXPONENTIAL: nDCG(gains={grade: 2**grade - 1 for grade in range(1, HIGHEST + 1)})}
 MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
+PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
@@ -142,25 +145,59 @@ def median_first_rank(values: Values) -> float:
 # What two runs can be compared on.
 
 
-def cut_alike(documents: int, *compared: Run) -> tuple[Run | tuple[float, Run | None], ...]:
-    """Return the runs with lists of the same depth, and that depth with the run that is cut there.
+class Alike(NamedTuple):
+    """Runs whose lists have the same `depth`, and the run that is `cut` there.
 
-    (inf, None) where none is cut before the baseline's depth or the `documents` of the corpus.
+    Depth is inf and cut None where no list ends before the baseline's depth or the corpus does.
     Where lists of passages are cut and others rank documents, each query has as many documents in
-    all of them, and measures keep their depth.
+    all runs, and measures keep their depth: it is inf.
     """
+
+    runs: list[Run]
+    depth: float
+    cut: Run | None
+
+
+def cut_alike(documents: int, *compared: Run) -> Alike:
+    """Return the runs with lists of the same depth; the corpus has so many `documents`."""
     full = min(BASELINE["depth"], documents)
     cut = [run for run in compared if 0 < list_depth(run) < full]
     if not cut:
-        return *compared, (math.inf, None)
-    shortest, of_passages = min(cut, key=list_depth), all(run.parts for run in compared)
-    depth = list_depth(shortest)
-    if shortest.parts and not of_passages:
-        least = {q: len(ranking) for q, ranking in shortest.rankings.items()}
-        rankings = ({q: of.rankings.get(q, [])[:n] for q, n in least.items()} for of in compared)
-        alike = (of._replace(rankings=r) for of, r in zip(compared, rankings, strict=True))
-        return *alike, (math.inf, shortest)
-    return *(first_results(run, depth, of_passages) for run in compared), (depth, shortest)
+        return Alike([*compared], math.inf, None)
+    shortest = min(cut, key=list_depth)
+    depth, of_passages = list_depth(shortest), all(run.parts for run in compared)
+    if of_passages or not shortest.parts:
+        alike = [first_results(run, depth, of_passages) for run in compared]
+        return Alike(alike, depth, shortest)
+    lengths, alike = {q: len(found) for q, found in shortest.rankings.items()}, []
+    for run in compared:
+        rankings = {q: run.rankings.get(q, [])[:length] for q, length in lengths.items()}
+        alike.append(run._replace(rankings=rankings))
+    return Alike(alike, math.inf, shortest)
+
+
+def cut_warnings(alike: Alike, names: list[str], documents: int) -> list[str]:
+    """Return where a run's lists end, what follows and, if no card says so, what to do about it.
+
+    `names` are the measures taken, `documents` is how many the corpus has. [] where none is cut.
+    """
+    if alike.cut is None:
+        return []
+    ends, lists = list_depth(alike.cut), (alike.cut.parts or alike.cut.rankings).values()
+    longer = sum(len(found) > ends for found in lists)
+    words = f"lists of {alike.cut.name} end at {how_many(ends, 'result')}"
+    if longer:
+        words += f" ({longer} longer)"
+    if alike.depth == math.inf:
+        words += ", passages, so of each query both have as many documents as these hold"
+    else:
+        shorter = ", ".join(name for name in names if name not in MEASURES)
+        words += f", so both are measured there: {shorter}"
+    if not alike.cut.depth:
+        full = min(BASELINE["depth"], documents)
+        words += f"; give {full} results a query or, where there are no more, say so in its card: "
+        words += f'"depth": {full}'
+    return [words]
 
 
 def label_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from ..measure import compare, evalset, evidence, files, inert, runs, stats
+from ..measure import compare, evalset, evidence, files, inert, pages, runs, stats, systems
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
@@ -243,7 +243,7 @@ class WriteUp:
     def leaderboard(self) -> pd.DataFrame:
         """Return the comparison as text, the baseline first."""
         on_test = {run["name"]: _on_test(run) for run in self.compared["runs"]}
-        board = compare.leaderboard(self.results["compared_dev"])
+        board = pages.leaderboard(self.results["compared_dev"])
         board = board.drop(columns=["p", "detectable", "wins/ties/losses", "judged@10"])
         return board.assign(**{"on test": [on_test.get(name, "") for name in board.index]})
 
@@ -340,7 +340,7 @@ def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:
     A reranker looks at 5 % of the corpus, 10 to 100 documents (`depth`).
     """
     depth = min(len(evals.documents), 100, max(10, len(evals.documents) // SHARE))
-    rankings = compare.read_checked(evals.folder / saved.RUN, evals).rankings
+    rankings = systems.read_checked(evals.folder / saved.RUN, evals).rankings
     first = {query_id: dict(ranking[:depth]) for query_id, ranking in rankings.items()}
     imperfect = dev["relevant"][dev["nDCG@10"] < 1].items()
     fetch = [q for q, relevant in imperfect if not {*relevant} <= {*first.get(q, ())}]

@@ -14,7 +14,16 @@ from conftest import results_of, write_rows
 
 from helpers import __main__ as commands
 from helpers.measure import api, baseline, compare, evalset, evidence, files, measures, runs, stats
+from helpers.measure.pages import as_junit, comparison_page, leaderboard
+from helpers.measure.systems import (
+    by_system,
+    read_checked,
+    read_compared,
+    read_systems,
+    saved_baseline,
+)
 from helpers.measure.tokens import token_ids
+from helpers.measure.verdicts import decided_by
 
 
 @pytest.fixture(autouse=True)
@@ -72,8 +81,8 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     assert row["verdict"] == stats.TOO_FEW and "p (Holm) = 0.0625" in row["reason"]
     alone = compare.compare(evals, base, [shallow])["runs"][0]
     assert (alone["verdict"], alone["reason"]) == (stats.WORSE, "p = 0.0312, below 0.05")
-    assert list(compare.leaderboard(found).index) == ["deep", "shallow (nDCG@4)", "full"]
-    page = compare.comparison_page(found)
+    assert list(leaderboard(found).index) == ["deep", "shallow (nDCG@4)", "full"]
+    page = comparison_page(found)
     for words in ("the verdict on documents rests on nDCG@4", "| MAP@4 ", "| MRR@4 "):
         assert words in page
 
@@ -105,9 +114,9 @@ def test_a_full_answer_is_lost_only_where_both_lists_reach_it(long):
         )
         found = compare.compare(evals, base, [after])
         assert found["runs"][0]["full_lost"] == lost
-        page = compare.comparison_page(found)
+        page = comparison_page(found)
         assert ("Full answers lost" in page) == bool(lost) == ("(q0, q1, q2, q3, q4, q5)" in page)
-        unnamed = compare.comparison_page(found | {"split": "test"})
+        unnamed = comparison_page(found | {"split": "test"})
         assert ("lost from the first ten: 6 of 6 queries\n" in unnamed) == bool(lost)
 
 
@@ -168,7 +177,7 @@ def test_the_gate_closes_for_a_worse_run_and_writes_both_forms(many, status):
     written = many / "comparisons" / "worse"
     assert printed.out.endswith(f"\n\nwritten: {written}.md and .json\n")
     found = json.loads((many / "comparisons" / "worse.json").read_text())
-    assert compare.comparison_page(found) == page
+    assert comparison_page(found) == page
     (row,) = found["runs"]
     assert row["verdict"] == "worse" and found["n"] == 40
     pair = row["measures"]["RR@10"]
@@ -290,7 +299,7 @@ def test_a_split_that_is_none_is_told_before_anything_else(many):
                 call(evals, *given, split=split)
         assert call(evals, *given, split="all")["n"] == 40
     with pytest.raises(evalset.EvalSetError, match="^split is 'train'"):
-        compare.read_compared(evals, many / "no.trec", [], "train")
+        read_compared(evals, many / "no.trec", [], "train")
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
@@ -349,7 +358,7 @@ def eight(tmp_path):
 
 
 def test_every_number_of_the_page_stands_in_its_column(eight):
-    page = compare.comparison_page(eight)
+    page = comparison_page(eight)
     board, mine, mine_kinds, mine_moved, poor, poor_kinds, _ = tables(page)
     for found, table in zip(eight["runs"], (mine, poor), strict=True):
         assert [row["measure"] for row in table] == MEANS
@@ -377,14 +386,14 @@ def test_every_number_of_the_page_stands_in_its_column(eight):
 def test_a_leaderboard_has_the_best_first_and_equal_ones_by_name(eight):
     (mine, poor), base = eight["runs"], eight["base"]
     rows = [row | {"name": name} for row, name in ((poor, "c"), (mine, "b"), (mine, "a"))]
-    board = compare.leaderboard(eight | {"runs": rows})
+    board = leaderboard(eight | {"runs": rows})
     assert board.index.name == "run" and list(board.index) == ["base", "a", "b", "c"]
     assert list(board) == (
         "nDCG@10|difference|95 %, each by itself|p|p (Holm)|detectable|wins/ties/losses|judged@10|"
         "verdict"
     ).split("|")
     short = base | {"primary": "nDCG@4", "means": {"nDCG@4": 0.41}}
-    assert compare.leaderboard(eight | {"base": short})["nDCG@10"]["base"] == "0.410"
+    assert leaderboard(eight | {"base": short})["nDCG@10"]["base"] == "0.410"
 
 
 # Reading.
@@ -403,11 +412,11 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     ):
         card.write_text(json.dumps(content))
         with pytest.raises(evalset.EvalSetError) as caught:
-            compare.read_checked(run, evals)
+            read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
-    assert compare.read_checked(run, evals)[4:6] == ("mine", 7)
-    assert compare.read_checked(run, evals).warnings == []
+    assert read_checked(run, evals)[4:6] == ("mine", 7)
+    assert read_checked(run, evals).warnings == []
 
 
 def test_chunks_that_were_cut_anew_are_refused_and_older_results_told(quoted, status_of_baseline):
@@ -456,7 +465,7 @@ def test_a_card_may_hold_a_single_fact_and_the_command_adds_hashes(
     evals, run, card = evalset.load(many), many / "worse.trec", many / "worse.json"
     if content is not None:
         card.write_text(json.dumps(content))
-    read = compare.read_checked(run, evals)
+    read = read_checked(run, evals)
     assert fields.items() <= read._asdict().items()
     words = [f"{LACKS}make card RUN={run} adds what is missing"] * told
     assert read.warnings == words
@@ -495,7 +504,7 @@ UNLIKE = [  # the second run of a system, and what is said
 def test_runs_of_one_system_must_be_alike(differs, said):
     first, second = (runs.Run(name, {"q0": []}, [], one_of="agent") for name in "ab")
     with pytest.raises(evalset.EvalSetError, match=said):
-        compare.by_system([first, second._replace(**differs)])
+        by_system([first, second._replace(**differs)])
 
 
 @pytest.fixture
@@ -557,7 +566,7 @@ def test_queries_apart_from_dev_are_told_where_others_share_an_answer(many, stat
     _, printed = status(many / "worse.trec", "--split", "test")
     row = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]
     assert list(row["halves"]) == ["dev", "test", "test minus dev", compare.APART]
-    base, run = compare.saved_baseline(evals), compare.read_checked(many / "worse.trec", evals)
+    base, run = saved_baseline(evals), read_checked(many / "worse.trec", evals)
     qrels = {q: of for q, of in evals.qrels("test").items() if "d002" in of}
     values = [measures.per_query(qrels, of.rankings, ["nDCG@10"]) for of in (base, run)]
     differences = [values[1][q]["nDCG@10"] - values[0][q]["nDCG@10"] for q in qrels]
@@ -575,7 +584,7 @@ def test_systems_are_the_runs_of_the_folder_by_name(many):
     (many / "systems").mkdir()
     for name in ("b.trec", "c.trec", "a.trec", "d.py"):
         (many / "systems" / name).write_text("q1 Q0 d001 1 1 t\n")
-    assert [run.name for run in compare.read_systems(evalset.load(many))] == ["a", "b", "c"]
+    assert [run.name for run in read_systems(evalset.load(many))] == ["a", "b", "c"]
 
 
 # Halves, queries without an answer, evidence.
@@ -595,7 +604,7 @@ def test_queries_without_an_answer_are_left_out_and_told_apart(many):
         apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
         assert apart == [1, 0, None]
     assert found["runs"][1]["same_run"]  # though it wasn't asked what nothing answers
-    page = compare.comparison_page(found)
+    page = comparison_page(found)
     words = "higher first score than one of the 1 without (AUROC; 0.5 is chance): "
     assert page.count(words) == 1
     assert words + "base 1.00 (1.00 to 1.00), run 0.00 (0.00 to 0.00)." in page
@@ -611,8 +620,8 @@ def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
         run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in places.items()
     )
     group = [run._replace(one_of="agent") for run in (first, second)]
-    by_system = compare.by_system([group[0], other, first, group[1], first])
-    assert by_system == [group, [other], [first], [first]]
+    mixed = [group[0], other, first, group[1], first]
+    assert by_system(mixed) == [group, [other], [first], [first]]
     found = compare.compare(evals, base, [group[1], other, group[0]])
     agent, alone = found["runs"]
     second_place = 1 / math.log2(3)
@@ -623,7 +632,7 @@ def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
     assert pair["run"] == pytest.approx(sum(means) / 2) and pair["wins"] == 5
     assert (agent["name"], agent["unjudged"]) == ("agent", []) and alone["unjudged"]
     assert agent["means"]["nDCG@10"] == pair["run"] and len(agent["moved"]) == 5
-    page = compare.comparison_page(found)
+    page = comparison_page(found)
     assert "# agent, other against base" in page and "## agent: " in page
     assert "Each value is the mean of 2 runs of this system, query by query; their means " in page
     assert f"of nDCG@10 go from {means[0]:.3f} to {means[1]:.3f}." in page
@@ -668,7 +677,7 @@ def quoted(tmp_path):
 
 
 def test_settings_list_every_measure_that_can_decide():
-    measures_known = {*compare.MEASURES, *evidence.OF_EVIDENCE, "nDCG-exp@10"}
+    measures_known = {*measures.MEASURES, *evidence.OF_EVIDENCE, "nDCG-exp@10"}
     field = files.schema("settings").fields["decides"]
     assert {*field["enum"]} == measures_known
     assert field["description"] == f"one of: {', '.join(field['enum'])}"
@@ -788,7 +797,7 @@ def test_passages_that_bring_as_much_for_fewer_tokens(costed):
     for missed, matters, beaten in BEATEN:
         others = [of_passage(name, n) for name, n in missed.items()]
         found = compare.compare(evals._replace(matters=matters), documents, others)
-        costs, page = {row["name"]: row for row in found["costs"]}, compare.comparison_page(found)
+        costs, page = {row["name"]: row for row in found["costs"]}, comparison_page(found)
         assert [*costs] == sorted(missed, key=tokens.get)
         for name, n in missed.items():
             row = costs[name]
@@ -814,7 +823,7 @@ def test_costs_are_told_of_several_systems_at_each_depth_that_all_reach(costed):
     twice = [of_passage("least", n, name=f"run {n}", one_of="agent") for n in (0, 3)]
     for alone in ([whole], twice, [whole, documents]):
         found = compare.compare(evals, of_passage("half"), alone)
-        assert "costs" not in found and "cost in tokens" not in compare.comparison_page(found)
+        assert "costs" not in found and "cost in tokens" not in comparison_page(found)
     found = compare.compare(evals, of_passage("half"), [whole, *twice])["costs"]
     recalls = {(row["name"], row["k"]): row["recall"] for row in found}
     assert recalls == {("half", 1): 1, ("whole", 1): 1, ("agent", 1): pytest.approx(21 / 24)}
@@ -841,7 +850,7 @@ def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
     assert list(full["measures"]) == ["full hit@5", "full RR@10", "full recall@10"]
     pair = full["measures"]["full hit@5"]
     assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
-    page = compare.comparison_page(found)
+    page = comparison_page(found)
     assert "only in part. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
     assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
     assert "| full MRR@10 " in page
@@ -859,16 +868,15 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     rows += [{"query_id": f"q{n}#2", "results": [["b#0:9", 9]]} for n in range(4, 8)]
     write_rows(folder / "agent.jsonl", *rows)
     base, agent = (
-        compare.read_checked(path, evals)
-        for path in (write("base", 90, 150, 10), folder / "agent.jsonl")
+        read_checked(path, evals) for path in (write("base", 90, 150, 10), folder / "agent.jsonl")
     )
-    page = compare.comparison_page(compare.compare(evals, base, [agent]))
+    page = comparison_page(compare.compare(evals, base, [agent]))
     assert "For 8 queries agent searched more than once. Whatever it found was read, so" in page
     told = "By evidence recall within 2000 tokens (n = 8): 0.000 with first searches alone, 0.500 w"
     assert told in page
     decided = compare.compare(evals._replace(decides="evidence-nDCG@10"), base, [agent])
     told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
-    assert told in compare.comparison_page(decided)  # half of 1 / log2(3)
+    assert told in comparison_page(decided)  # half of 1 / log2(3)
     cut = {"measures": ["evidence hit@4", "evidence nDCG@4"]}
     assert evidence.deciding_measure(cut["measures"], "evidence-hit@10") == "evidence hit@4"
     agent = agent._replace(first=dict.fromkeys(agent.parts, 1))  # no list is cut off
@@ -898,7 +906,7 @@ AGAIN = [  # base, run, `decides`, what decides about the run, its verdict, what
 def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(quoted):
     folder, write = quoted
     evals = evalset.load(folder)
-    run = compare.read_checked(write("once", 90, 150, 60), evals)
+    run = read_checked(write("once", 90, 150, 60), evals)
     once = run._replace(parts={q: of[: 50 + n % 7] for n, (q, of) in enumerate(run.parts.items())})
     lost = {q: of[1:] for q, of in run.parts.items()}  # the evidence, not its document
     again = run._replace(name="again", parts=lost, first=dict.fromkeys(lost, 30))
@@ -907,17 +915,17 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
     for base, name, decides, decided, verdict, words in AGAIN:
         found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
         (row,) = found["runs"]
-        assert compare.decided_by(row, decides) == decided
+        assert decided_by(row, decides) == decided
         told = row["decision"]
         assert told["verdict"] == verdict, (base, name, decides)
         assert told["bounds"] == stats.worst_case_bounds([told["difference"]] * 12)
-        page = compare.comparison_page(found)
+        page = comparison_page(found)
         assert words in page and ("sees ten" in page) == bool(words)
         reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]
         assert f"## {name}: {verdict}\n" in page and f"\n{reason}." in page
-        assert f"{name}: {verdict}, {decided} " in compare.as_junit(found, [0])
+        assert f"{name}: {verdict}, {decided} " in as_junit(found, [0])
     both = compare.compare_on(evals, systems["once"], [again, systems["twin"]], "dev")
-    assert "| verdict on documents" in compare.comparison_page(both)
+    assert "| verdict on documents" in comparison_page(both)
     queries = {
         q: of._replace(split="test" if q < "q5" else "dev") for q, of in evals.queries.items()
     }
@@ -933,7 +941,7 @@ def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     assert least["difference"] == row["measures"]["nDCG@2"]["difference"] < 0 < most["difference"]
     assert (least["verdict"], most["verdict"]) == (stats.WORSE, stats.BETTER)
     found = compare.compare(evals, base, [run, base])
-    page = compare.comparison_page(found)
+    page = comparison_page(found)
     words = "nDCG@2 could differ by -0.369 (worse) to +0.140 (better), so the verdict may change"
     assert page.count(words) == page.count("so the verdict may change") == 1
     assert found["runs"][1]["unjudged"] == []  # the same list twice: no grade tells them apart
@@ -960,7 +968,7 @@ def test_where_no_label_can_settle_it_the_page_says_so(tmp_path):
         run = run_of("run", *([(d, -n) for n, d in enumerate(order)] for order in orders))
         found = compare.compare(evals._replace(matters=matters), base, [run])
         words = "either way. Reading them can't settle it: that takes more queries"
-        assert (words in compare.comparison_page(found)) == told, (swapped, rest, matters)
+        assert (words in comparison_page(found)) == told, (swapped, rest, matters)
 
 
 def test_the_pairs_that_move_most_are_listed_without_the_run_that_brought_them(tmp_path):

@@ -5,7 +5,7 @@ import math
 import pytest
 from conftest import write_rows
 
-from helpers.measure import chunks, compare, evalset, evidence, runs, tokens
+from helpers.measure import chunks, compare, evalset, evidence, pages, runs, tokens
 from helpers.measure.chunks import Chunk
 from helpers.measure.evalset import Document
 
@@ -269,7 +269,7 @@ def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(ev
     label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
     together = evals._replace(judgments=[label, *evals.judgments[1:]])
     for of, times in ((together, 1), (evals, 0)):
-        page = compare.comparison_page(compare.compare(of, run, [run]))
+        page = pages.comparison_page(compare.compare(of, run, [run]))
         below = page.partition("| evidence hit@1 ")[2].split("\n")[1]  # lists of one are cut there
         assert ("| evidence hit@1, any quote " in below) == times
         assert page.count("| evidence delivered in part") == times

@@ -17,6 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from helpers.label import panel
 from helpers.measure import baseline, chunks, compare, evalset, inert, report, results, runs
+from helpers.measure.pages import comparison_page
 from helpers.teach import cards, checklist, data_card, figures, practice, write_up
 from helpers.teach.pictures import ranking
 
@@ -204,7 +205,7 @@ def test_no_text_acts_on_other_pages(hostile, monkeypatch):
     compared = compare.compare(hostile, base._replace(name=ACTS), [other, base])
     saved = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
     pages = {
-        "comparison": compare.comparison_page(compared),
+        "comparison": comparison_page(compared),
         "checklist": checklist.week_checklist(hostile, set()),
         "summary": report.summary(with_acts(saved)),
         "disclosure": data_card.disclosure(hostile),

@@ -15,7 +15,6 @@ from helpers.measure import (
     api,
     baseline,
     chunks,
-    compare,
     evalset,
     evidence,
     files,
@@ -25,6 +24,8 @@ from helpers.measure import (
     text,
     tokens,
 )
+from helpers.measure.pages import as_junit
+from helpers.measure.verdicts import STRICT
 
 TYPED = [  # (target, variables, in a checkout, installed)
     ("audit", {}, "make audit", "retrieval-baseline audit"),
@@ -237,10 +238,10 @@ def test_evidence_is_told_by_query_for_passages_alone(measured):
 def test_junit_has_a_case_for_each_run_that_ends_as_its_gate_did():
     pair = {"alone": "worse", "verdict": "too few queries to tell", "base": 0.5, "run": 0.25}
     comparison = {"evaluation_set": "A <set>", "decides": "nDCG@10", "base": {"name": "b"}}
-    names, statuses = ("mine\x1b", "yours", "theirs"), [0, 1, compare.STRICT]
+    names, statuses = ("mine\x1b", "yours", "theirs"), [0, 1, STRICT]
     rows = [{"name": name, "decision": pair, "new_failures": []} for name in names]
     rows[1]["new_failures"] = ["q1", "q2"]
-    suite = ElementTree.fromstring(compare.as_junit(comparison | {"runs": rows}, statuses))
+    suite = ElementTree.fromstring(as_junit(comparison | {"runs": rows}, statuses))
     counts = [suite.attrib[n] for n in ("tests", "failures", "errors", "skipped")]
     assert counts == ["3", "1", "0", "1"]
     assert [case.attrib["name"] for case in suite][0] == r"mine\x1b against b, A <set>"

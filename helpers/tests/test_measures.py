@@ -140,7 +140,7 @@ def test_lists_are_cut_where_a_card_says_so_or_half_of_them_have_one_length():
             for n, row in enumerate(lengths)
         ]
         base = base._replace(depth=card)
-        *both, (depth, cut) = measures.cut_alike(documents, base, *others or [base])
+        both, depth, cut = measures.cut_alike(documents, base, *others or [base])
         assert (depth, cut and cut.name) == wanted, (documents, card, lengths)
         assert all(len(r) <= depth for of in both for r in of.rankings.values())
 
@@ -151,8 +151,8 @@ def test_documents_are_cut_where_the_passages_of_the_other_run_end():
     ten = runs.Run("ten", {"q": documents["q"][:2]}, [], parts, depth=3)
     whole = runs.Run("whole", documents, [], depth=100)
     for pair in ((whole, ten), (ten, whole)):
-        *both, cut = measures.cut_alike(200, *pair)
-        assert cut == (math.inf, ten)
+        both, *cut = measures.cut_alike(200, *pair)
+        assert cut == [math.inf, ten]
         assert all(of.rankings == {"q": documents["q"][:2]} for of in both)
 
 

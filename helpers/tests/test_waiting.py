@@ -9,7 +9,7 @@ from conftest import write_rows
 
 from helpers import __main__ as commands
 from helpers.label import labelling
-from helpers.measure import api, baseline, compare, evalset, links, results, runs, stats
+from helpers.measure import api, baseline, evalset, links, results, runs, stats, systems
 
 QUERIES, LABELS, RUN = "retrieval_queries.jsonl", "judgments.jsonl", "systems/other.trec"
 NOTHING = "zzz"  # a word of no document
@@ -202,7 +202,7 @@ def test_a_run_that_found_nothing_for_a_query_that_waited_counts_as_0_later(aske
     runs.write_card(asked / "systems" / "other.json", evalset.load(asked), {}, found)
     append(asked, {}, LABEL)
     append(asked, WAITS | {"query_id": "b0"})
-    assert compare.read_checked(asked / RUN, evalset.load(asked)).newer == {"b0"}
+    assert systems.read_checked(asked / RUN, evalset.load(asked)).newer == {"b0"}
 
 
 CHANGES = [  # a file, a text of it, what stands there then, whether the run's card notices

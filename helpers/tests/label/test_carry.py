@@ -9,7 +9,7 @@ from conftest import write_rows
 from labelled_sets import rows
 
 from helpers.label import carry
-from helpers.measure import compare, evalset, reading, runs
+from helpers.measure import evalset, reading, runs, systems
 
 TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
@@ -431,4 +431,4 @@ def test_a_run_of_the_old_documents_is_refused_and_carry_is_named(old):
     runs.write_card(run.with_suffix(".json"), evals, {})
     to, _, _ = carried(old, {"disk": EDIT, "queue": QUEUE})
     with pytest.raises(evalset.EvalSetError, match="make the run again, .*make carry takes labels"):
-        compare.read_checked(run, evalset.load(to))
+        systems.read_checked(run, evalset.load(to))

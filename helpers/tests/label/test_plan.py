@@ -8,7 +8,7 @@ from conftest import write_rows
 from statsmodels.stats.power import TTestPower
 
 from helpers.label import plan
-from helpers.measure import compare, evalset, reading, runs
+from helpers.measure import evalset, reading, runs, systems
 
 DOCUMENTS = [f"d{n:02}" for n in range(40)]
 JUDGED = 12  # documents of each query: the first is relevant, and the last for every other query
@@ -29,7 +29,7 @@ def planned(tmp_path, monkeypatch):
     ]
     write_rows(tmp_path / "judgments.jsonl", *grades)
     base = {q: ranked(DOCUMENTS) for q in queries}
-    monkeypatch.setattr(compare, "saved_baseline", lambda _: runs.Run("baseline", base, []))
+    monkeypatch.setattr(systems, "saved_baseline", lambda _: runs.Run("baseline", base, []))
     other = {q: ranked(DOCUMENTS[n % 4 :] + DOCUMENTS[: n % 4]) for n, q in enumerate(queries)}
     runs.write_trec(tmp_path / "systems" / "other.trec", other, "t")
     return evalset.load(tmp_path)
@@ -62,7 +62,7 @@ def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys)
 
 
 def two_runs(planned):
-    return compare.saved_baseline(planned), plan.other_runs(planned)
+    return systems.saved_baseline(planned), plan.other_runs(planned)
 
 
 def test_bands_hold_a_pair_at_its_best_rank(planned):

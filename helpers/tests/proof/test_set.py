@@ -7,7 +7,7 @@ import pytest
 import witness
 
 from helpers.label import audit, manifest, pooling
-from helpers.measure import compare, evalset, links, measures, stats, text, tokens
+from helpers.measure import compare, evalset, links, measures, stats, systems, text, tokens
 from helpers.teach import workbook
 
 
@@ -79,8 +79,8 @@ def test_own_set_passes_its_audit(evals):
 
 
 def test_the_page_says_what_the_test_half_can_tell(evals):
-    base = compare.saved_baseline(evals)
-    dense = next(run for run in compare.read_systems(evals) if run.name == "dense-minilm-titled")
+    base = systems.saved_baseline(evals)
+    dense = next(run for run in systems.read_systems(evals) if run.name == "dense-minilm-titled")
     fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
     found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
     page = (workbook.ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
