@@ -257,7 +257,9 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     parts = without_own(evals, whole)
     rankings = {query_id: best_by_document(ranking) for query_id, ranking in parts.items()}
     of_passages = ["#" in name for found in scores.values() for name in found]
-    warnings = _warnings(scores, unknown, rankings, of_passages) + [OWN] * (parts != whole)
+    warnings = _warnings(scores, unknown, rankings, of_passages)
+    if parts != whole:
+        warnings.append(OWN)
     parts = parts if all(of_passages) else {}
     return Run(unzipped(path).stem, rankings, warnings, parts, first=first)
 

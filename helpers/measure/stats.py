@@ -86,7 +86,10 @@ def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dic
     Paired and `p_holm`, adjusted over the measures}, {} without queries.
     """
     run, names = averaged(tables), [*names] if base else []
-    pairs = [compare_paired(*([of[q][n] for q in base] for of in (base, run))) for n in names]
+    pairs = []
+    for name in names:
+        values = [row[name] for row in base.values()]
+        pairs.append(compare_paired(values, [run[query_id][name] for query_id in base]))
     rows = zip(names, pairs, holm([pair.p for pair in pairs]), strict=True)
     return {name: pair._asdict() | {"p_holm": p} for name, pair, p in rows}
 
