@@ -103,30 +103,30 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
     half = systems.half_of(split)
-    whole, evals = evals, systems.known_to_all(evals, base, *others)
-    qrels = _measured_queries(evals, half)
+    known = systems.known_to_all(evals, base, *others)
+    qrels = _measured_queries(known, half)
     groups = systems.by_system(others)
-    rows = [_system_row(evals, qrels, base, group) for group in groups]
-    verdicts.give_verdicts(rows, evals.decides, evals.matters)
-    described = _base_row(evals, qrels, base)
-    named = [*zip([described, *rows], [[base], *groups], strict=True)]
-    for row, (run, *_) in named:
-        row["told_apart"] = measures.answerability_auroc(evals, half, run.rankings)
-    of_passages = {row["name"]: group for row, group in named if group[0].parts}
+    rows = [_system_row(known, qrels, base, group) for group in groups]
+    verdicts.give_verdicts(rows, known.decides, known.matters)
+    described = _base_row(known, qrels, base)
+    with_runs = [*zip([described, *rows], [[base], *groups], strict=True)]
+    for row, (run, *_) in with_runs:
+        row["told_apart"] = measures.answerability_auroc(known, half, run.rankings)
+    of_passages = {row["name"]: group for row, group in with_runs if group[0].parts}
     comparison = {
-        "evaluation_set": evals.name,
-        "corpus_sha256": evals.corpus_hash(),
-        "queries_sha256": evals.queries_hash(),
+        "evaluation_set": known.name,
+        "corpus_sha256": known.corpus_hash(),
+        "queries_sha256": known.queries_hash(),
         "split": half or "all",
         "n": len(qrels),
-        "matters": evals.matters,
-        "decides": evals.decides,
+        "matters": known.matters,
+        "decides": known.decides,
         "base": described,
         "runs": rows,
     }
     if len(of_passages) > (2 if base.parts else 1):  # several beside the base
-        comparison["costs"] = evidence.cost_points(evals, qrels, of_passages)
-    return comparison | systems.left_out(whole, evals, half)
+        comparison["costs"] = evidence.cost_points(known, qrels, of_passages)
+    return comparison | systems.left_out(evals, known, half)
 
 
 def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:

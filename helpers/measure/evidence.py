@@ -76,6 +76,11 @@ def holds_quote(places: Spans, chunk: Chunk) -> bool:
     return any(chunk.start <= start and end <= chunk.end for start, end in places)
 
 
+def all_places(alternatives: Alternatives) -> Spans:
+    """Return where the quotes of all alternatives stand."""
+    return [span for quotes in alternatives for places in quotes for span in places]
+
+
 def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) -> dict[str, int]:
     """Return {doc_id: rank} of the chunk with which an alternative of a document is there whole."""
     ranks, missing = {}, dict(quotes)
@@ -187,7 +192,7 @@ def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) ->
     delivered = {
         (chunk.doc_id, *span)
         for chunk in taken
-        for span in chain(*chain(*query.quotes.get(chunk.doc_id, ())))
+        for span in all_places(query.quotes.get(chunk.doc_id, []))
         if holds_quote([span], chunk)
     }
     stretches: list[tuple[str, int, int]] = []  # quotes that overlap or touch, as one
@@ -278,19 +283,23 @@ def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
-    if any(holds_quote(chain(*chain(*query.quotes.get(c.doc_id, ()))), c) for c in taken):
+    if any(holds_quote(all_places(query.quotes.get(c.doc_id, [])), c) for c in taken):
         return PART
     if not ranked:
         return NOT_FOUND
     own = [chunk for chunk in known if chunk.doc_id in ranked]
-    spans = [(chunk, span) for chunk in own for span in chain(*chain(*query.quotes[chunk.doc_id]))]
-    touched = any(start < chunk.end and chunk.start < end for chunk, (start, end) in spans)
+    touched = any(_touches(chunk, all_places(query.quotes[chunk.doc_id])) for chunk in own)
     if touched and not evidence_ranks(query.quotes, own):
         return SEAM
     delivered_document = any(chunk.doc_id in ranked for chunk in taken)
     if delivered_document and not evidence_ranks(query.quotes, ranking[: len(taken)]):
         return OTHER_CHUNK
     return BELOW
+
+
+def _touches(chunk: Chunk, places: Spans) -> bool:
+    """Return whether a chunk holds a part of a quote of its document."""
+    return any(start < chunk.end and chunk.start < end for start, end in places)
 
 
 # Runs of passages against each other.
@@ -391,7 +400,7 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     measured = [by_query_asked(asked, evals, *side, cutoffs) for side in sides]
     values, alone = zip(*measured, strict=True)
     within = int(min(filled, BUDGET))
-    lost = (losses(evals, queries, *side, within) for side in sides[:2])
+    base, run = (losses(evals, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
         "measures": stats.by_measure(names, *values),
@@ -401,7 +410,7 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
         "bounds": stats.bounds_of(deciding_measure(names, evals.decides), *values),
         "verdict": "",
         "reason": "",
-        "lost": dict(zip(("base", "run"), lost, strict=True)),
+        "lost": {"base": base, "run": run},
     }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from . import stats
-from .evalset import EvalSet
+from .evalset import EvalSet, Query
 from .runs import BASELINE, Rankings, Run, first_results, list_depth, strictly_decreasing
 from .text import how_many
 
@@ -25,6 +25,7 @@ MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of 
 PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
+BELOW = -sys.float_info.max  # the first score of a query without results
 FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
 FIELDS = ("kind", "popularity", "language", "round")  # of a query: means are told for each value
 UNMARKED = {"language": "own", "round": "earlier"}  # queries without one, where others have one
@@ -97,15 +98,18 @@ def answerability_auroc(evals: EvalSet, split: str | None, run: Rankings) -> dic
     {} where the half lacks one of them, or the run answered none of the others. A query without
     results counts below every other.
     """
-    below = -sys.float_info.max  # the first score of a query without results
-    tops, others = (
-        [run[q][0][1] if run.get(q) else below for q in of if split in (None, of[q].split)]
-        for of in (evals.queries, evals.unanswered)
-    )
-    if not tops or max(others, default=below) == below:
+    tops = _first_scores(evals.queries, split, run)
+    others = _first_scores(evals.unanswered, split, run)
+    if not tops or max(others, default=BELOW) == BELOW:
         return {}
     area, low, high = stats.auroc(tops, others)
     return {"n": len(tops), "unanswerable": len(others), "AUROC": area, "low": low, "high": high}
+
+
+def _first_scores(queries: dict[str, Query], split: str | None, run: Rankings) -> list[float]:
+    """Return the score of the first result for each query of a half, BELOW where there is none."""
+    asked = [query_id for query_id, query in queries.items() if split in (None, query.split)]
+    return [run[query_id][0][1] if run.get(query_id) else BELOW for query_id in asked]
 
 
 def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[str, list[str]]:
@@ -292,8 +296,12 @@ def weights_of_labels(
 
 def _discount_gaps(base: list[str], run: list[str], k: int) -> dict[str, float]:
     """Return {doc_id: its discount in the first `k` of the run, minus that in the base's}."""
-    weights = [{d: 1 / math.log2(rank + 1) for rank, d in enumerate(r[:k], 1)} for r in (base, run)]
-    return {d: weights[1].get(d, 0) - weights[0].get(d, 0) for d in {**weights[0], **weights[1]}}
+    before, after = _discounts(base, k), _discounts(run, k)
+    return {d: after.get(d, 0) - before.get(d, 0) for d in before | after}
+
+
+def _discounts(ranking: list[str], k: int) -> dict[str, float]:
+    return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking[:k], 1)}
 
 
 def _ideal_gain(grades: Iterable[int], k: int) -> float:
