@@ -25,8 +25,8 @@ help:  ## show this list
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs the further notebooks too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
 
-check: $(READY)  ## execute the notebooks, compare every number, test the helpers: about a minute
-	@$(HELPERS) check $(SET)
+check: $(READY)  ## execute the notebooks, compare every number, test the helpers: about a minute; ONLY="session_b" for one and what it loads
+	@$(HELPERS) check $(SET) $${ONLY:+--only="$$ONLY"}
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
 proof: $(READY) $(if $(call asked,browser picture langchain site),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready) $(if $(call asked,site),$(SPHINX)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone

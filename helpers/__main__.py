@@ -36,7 +36,7 @@ def report_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--full", action="store_true", help="run the further notebooks too")
 
 
-def refresh_options(parser: argparse.ArgumentParser) -> None:
+def only_options(parser: argparse.ArgumentParser) -> None:
     words = "notebooks to execute, such as 'session_b retrieval_eval'"
     parser.add_argument("--only", help=words)
 
@@ -131,9 +131,11 @@ COMMANDS = {
     "baseline": Command(
         SET, "measure.baseline:baseline_command", "search with BM25 and measure it"
     ),
-    "check": Command(SET, "teach.workbook:check_command", "execute the notebooks and compare"),
+    "check": Command(
+        SET, "teach.workbook:check_command", "execute the notebooks and compare", only_options
+    ),
     "refresh": Command(
-        SET, "teach.workbook:refresh_command", "execute the notebooks in place", refresh_options
+        SET, "teach.workbook:refresh_command", "execute the notebooks in place", only_options
     ),
     "learn": Command(
         NONE,

@@ -166,14 +166,28 @@ NBVAL_STRICT = (
 TESTS = ("-n2", "--dist=loadfile", "-rs", "-m", "not proof", "--ignore=helpers/tests/proof")
 
 
-def check_command(evals: evalset.EvalSet) -> int:
+def tests_of(notebooks: list[Path]) -> list[str]:
+    """Return the tests of the rooms that notebooks load: test_stats.py for stats.py."""
+    from ..tests import weight
+
+    rooms = {room.stem for notebook in notebooks for room in weight.rooms_of(notebook)}
+    tests = sorted((ROOT / "helpers" / "tests").rglob("test_*.py"))
+    return [str(path) for path in tests if path.stem.removeprefix("test_") in rooms]
+
+
+def check_command(evals: evalset.EvalSet, only: str = "") -> int:
     """Run linters, notebooks (each on a copy of the set: nbval_alt) and tests, two at a time.
 
-    Returns 0 only if all passed. Raises EvalSetError for another set than the workbook's own.
+    `only` names notebooks: these run, and the tests of what they load. Returns 0 only if all
+    passed. Raises EvalSetError for another set than the workbook's own.
     """
     folder = own_folder(evals, "check")
     print("check: the four notebooks, what they write, and the tests, in a minute", flush=True)
-    tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, NOTEBOOKS), "helpers/tests"]
+    notebooks, of_rooms = NOTEBOOKS, ["helpers/tests"]
+    if only:
+        notebooks = named_notebooks(only)
+        of_rooms = tests_of(notebooks)
+    tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, notebooks), *of_rooms]
     commands = ["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], tests
     statuses = [
         subprocess.run([sys.executable, "-m", *words], cwd=ROOT, env=environment(folder)).returncode

@@ -105,6 +105,7 @@ PASSED_ON = [  # (words, what the function is called with)
     *(([name], SET) for name in ("report", "check", "refresh", "freeze", "plan", "baseline")),
     (["report", "--full"], SET | {"full": True}),
     (["refresh", "--only", "a b"], SET | {"only": "a b"}),
+    (["check", "--only", "a b"], SET | {"only": "a b"}),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
     (["learn", "--fresh"], {"fresh": True}),

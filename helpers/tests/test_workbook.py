@@ -205,6 +205,11 @@ def test_a_check_ends_with_1_where_a_linter_or_a_test_fails(monkeypatch, capsys)
         assert capsys.readouterr().out.endswith(f"\ncheck: {said}\n")
     assert [" ".join(command[2:4]) for command in commands[:2]] == ["ruff check", "ruff format"]
     assert commands[2][-5:] == [*map(str, workbook.NOTEBOOKS), "helpers/tests"]
+    commands.clear()
+    workbook.check_command(SimpleNamespace(folder=evalset.DEFAULT), "session_b")
+    tried = [Path(word).stem for word in commands[2] if word.endswith((".ipynb", ".py"))]
+    assert tried[0].startswith("session_b_") and {"test_chunks", "test_sparse"} < {*tried}
+    assert {"test_panel", "test_carry", "test_commands"}.isdisjoint(tried)
 
 
 def test_a_session_finds_what_is_committed_but_not_what_it_writes(monkeypatch, tmp_path):

@@ -34,10 +34,9 @@ def main() -> None:
     exercises = sum(path.stat().st_size for path in (NOTEBOOKS / "exercises").glob("*.yaml"))
     print(f"  exercises and quizzes: {exercises / 1000:.0f} kB of YAML")
     for session in sorted(NOTEBOOKS.glob("session_*.ipynb")):
-        cells = nbformat.read(session, as_version=4).cells
-        code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-        opened = tokens_of(loaded(imported(code, session)))
-        print(f"  {session.stem[:9]}: {tokens(code):,} tokens in cells, which load {opened:,}")
+        opened = tokens_of(rooms_of(session))
+        own = tokens(code_of(session))
+        print(f"  {session.stem[:9]}: {own:,} tokens in cells, which load {opened:,}")
 
 
 def tokens_of(paths: Iterable[Path]) -> int:
@@ -54,6 +53,17 @@ def tokens(code: str) -> int:
             counted += 1
         depth += starts - (token.type == F_STRING[1])
     return counted
+
+
+def code_of(notebook: Path) -> str:
+    """Return the code of a notebook's cells."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    return "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+
+
+def rooms_of(notebook: Path) -> set[Path]:
+    """Return our files that a notebook loads, directly or through others."""
+    return loaded(imported(code_of(notebook), notebook))
 
 
 def imported(code: str, path: Path) -> set[Path]:
