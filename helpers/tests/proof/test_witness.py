@@ -21,7 +21,6 @@ from witness_pages import (
     markdown_tables,
     notebook_cells,
     page_of,
-    pattern,
     read_json,
     same_table,
     says,
@@ -134,9 +133,11 @@ def test_verdicts_follow_from_the_published_p(published):
 
 def test_reasons_show_the_values_of_their_comparison(published):
     for run in published["compared_dev"]["runs"]:
-        bounds = {"worst case, {} to {}": run["bounds"]} if "worst" in run["reason"] else {}
-        said = re.sub("(below |±)0.05", "", run["reason"])
-        tells(said, bounds | {"p (Holm) = {}": run["p_holm"]})
+        (low, high), p = run["bounds"], f"p (Holm) = {run['p_holm']:.4f}"
+        if run["verdict"] in ("better", "worse"):
+            tells(run["reason"], f"{p}, below 0.05")
+        else:
+            tells(run["reason"], f"{p}; the worst case, {low:+.3f} to {high:+.3f},", "±0.05")
 
 
 @pytest.mark.parametrize("chunker", witness.CHUNKERS)
@@ -186,23 +187,23 @@ def test_readme_shows_the_baseline(published):
             "of all": full / n,
         }
     same_table(markdown_tables(page)[0], wanted)
-    named = {
-        f"Corpus: {corpus['name']}, {{}} documents, {{}} tokens": [
-            corpus["documents"], corpus["tokens"]
-        ],
-        "Queries: {} and {} without an answer": [asked["n"], asked["unanswered"]],
-        "{} judgments (grades {}, {}, {})": [asked["judgments"], *asked["grades"]],
-        f"{method['engine']} (k1 = {{}}, b = {{}})": [method["k1"], method["b"]],
-        "{} tokens with {} overlap": [method["chunk_tokens"], method["overlap_tokens"]],
-    }  # fmt: skip
+    told = [
+        f"Corpus: {corpus['name']}, {corpus['documents']} documents, {corpus['tokens']:,} tokens",
+        f"Queries: {asked['n']} and {asked['unanswered']} without an answer",
+        f"{asked['judgments']:,} judgments (grades 0, 1, 2)",
+        f"{method['engine']} (k1 = {method['k1']}, b = {method['b']})",
+        f"{method['chunk_tokens']} tokens with {method['overlap_tokens']} overlap",
+    ]
     for split in witness.SPLITS:
         at = published["evidence"][split]
-        in_five = [at["by_k"][name][4] for name in ("evidence", "document")]
+        evidence, document = (at["by_k"][name][4] for name in ("evidence", "document"))
         recall = at["sets"]["fixed"]["means"][witness_evidence.NAMED]
-        phrase = f"Evidence, {split} (n = {{}}): the first five chunks hold it for {{}} of the "
-        phrase += "queries, and the right document for {}. The evidence recall within 2000 tokens"
-        named[phrase + " is {}"] = [at["n"], *in_five, recall]
-    tells(re.sub(r"(?m)^\|.*", "", page), named)
+        told += [
+            f"Evidence, {split} (n = {at['n']}): the first five chunks hold it for {evidence:.3f} "
+            f"of the queries, and the right document for {document:.3f}. "
+            f"The evidence recall within 2000 tokens is {recall:.3f}."
+        ]
+    tells(re.sub(r"(?m)^\|.*", "", page), *told)
 
 
 COUNTS = "zero one two three four five six seven eight nine ten".split()
@@ -224,19 +225,20 @@ def test_data_card_counts_queries_readings_and_negatives(files):
     foreign = Counter(row["language"] for row in files.asked.values() if "language" in row)
     none = sum("language" in row for q, row in files.asked.items() if q not in files.queries)
     second, split = witness.second_pass(files), 0
-    zeros, last = second.query("round == 7 and first == 0"), second.query("round == 10")
+    read, last = second.query("round == 7 and first == 0"), second.query("round == 10")
     for _, own in second.query("round < 10").groupby(["query_id", "doc_id"]):
         split += len({own["first"].iloc[0], *own["second"][:2]}) == 3
-    equal = last.query("first == second")["first"].value_counts().sort_index()
-    says(card(), {
-        "holds {} facts": len(witness.rows(ROOT / "helpers/tests/facts.jsonl")),
-        "of the zeros read again, {} became relevant": sum(zeros["final"] > 0),
-        "the check: {} of the final labels, fifty a grade": len(last),
-        "the same grade to {} zeros, {} ones and {} twos": equal.tolist(),
-        f"{COUNTS[split].capitalize()} pairs were split three ways": [],
-        f"Dutch and German (`language`), {COUNTS[foreign['nl']]} each": [],
-        f"For {COUNTS[none]} of them no document has an answer": [],
-    })  # fmt: skip
+    zeros, ones, twos = last.query("first == second")["first"].value_counts().sort_index()
+    says(
+        card(),
+        f"holds {len(witness.rows(ROOT / 'helpers/tests/facts.jsonl'))} facts",
+        f"of the zeros read again, {sum(read['final'] > 0)} became relevant",
+        f"the check: {len(last)} of the final labels, fifty a grade",
+        f"the same grade to {zeros} zeros, {ones} ones and {twos} twos",
+        f"{COUNTS[split].capitalize()} pairs were split three ways",
+        f"Dutch and German (`language`), {COUNTS[foreign['nl']]} each",
+        f"For {COUNTS[none]} of them no document has an answer",
+    )
     assert foreign["nl"] == foreign["de"]
     for row in witness.rows(FOLDER / "negatives.jsonl"):
         easy, hard = (COUNTS[len({*row[side]})] for side in ("easy", "hard"))
@@ -260,17 +262,20 @@ def test_data_card_tells_how_the_halves_came_out(files):
         for doc_id in relevant:
             share = 1 / len(relevant) / halves[half]
             shares[files.documents[doc_id]["service"]][half] += share
-    says(card(), {
-        "What came out: {} groups, the largest of {} queries": [len(sizes), max(sizes.values())],
-        "kind by {} (": differ["kind"],
-        "in service by {},": differ["service"],
-        "in head and tail by {},": differ["head and tail"],
-        "in the number of relevant documents by {};": differ["number"],
-        "{} documents (versions as one) are relevant in both": len(set.intersection(
-            *reached.values())),
-        "{} test queries share no relevant document with dev": int(witness.apart(files).sum()),
-    })  # fmt: skip
-    says(card(), {f"{name} {{}} and {{}}": [*of.values()] for name, of in shares.items()})
+    both, alone = set.intersection(*reached.values()), witness.apart(files)
+    says(
+        card(),
+        f"What came out: {len(sizes)} groups, the largest of {max(sizes.values())} queries",
+        f"The halves differ in kind by {differ['kind']:.3f}",
+        f"in service by {differ['service']:.3f}",
+        f"in head and tail by {differ['head and tail']:.3f}",
+        f"in the number of relevant documents by {differ['number']:.3f}",
+        f"{len(both)} documents (versions as one) are relevant in both",
+        f"{sum(alone)} test queries share no relevant document with dev",
+    )
+    for name, of in shares.items():
+        form = ".0%" if of["dev"] < 1 else ".0f"  # services have shares
+        says(card(), f"{name} {of['dev']:{form}} and {of['test']:{form}}")
 
 
 def test_data_card_tells_how_systems_change_between_the_halves(files, rankers):
@@ -281,12 +286,14 @@ def test_data_card_tells_how_systems_change_between_the_halves(files, rankers):
     base, table = values["fixed"], np.array([*values.values()])
     rng = witness.generator()
     random = [witness_labels.tau(table, rng.permuted(is_dev)) for _ in range(1000)]
-    says(card(), {
-        "nDCG@10 of BM25 is {} on dev and {} on test": [base[is_dev].mean(), base[~is_dev].mean()],
-        "alone test would be {} lower": -witness_labels.mix(files, base, is_dev),
-        "Kendall's tau {};": witness_labels.tau(table, is_dev),
-    })  # fmt: skip
-    told = re.search(pattern("give {} in the mean ({} to {} for 95 of 100)"), card())
+    mixed, tau = witness_labels.mix(files, base, is_dev), witness_labels.tau(table, is_dev)
+    says(
+        card(),
+        f"of BM25 is {base[is_dev].mean():.3f} on dev and {base[~is_dev].mean():.3f} on test",
+        f"from the mix of kinds alone test would be {-mixed:.3f} lower",
+        f"With Kendall's tau {tau:.2f};",
+    )
+    told = re.search("give (.*?) in the mean [(](.*?) to (.*?) for 95 of 100[)]", card())
     mean, *ends = map(float, told.groups())
     assert mean == pytest.approx(np.mean(random), abs=0.03)  # drawn
     assert ends == pytest.approx(np.quantile(random, [0.025, 0.975]), abs=0.05)
@@ -394,51 +401,57 @@ def counts_of_kinds(files, names: dict[str, str]) -> dict:
 
 
 def test_sentences_about_the_set(cells, files, published):
-    facts, n = witness.facts(files), len(files.queries)
-    sizes = facts["tokens (cl100k_base)"]
+    facts, n, documents = witness.facts(files), len(files.queries), len(files.documents)
+    total, _, middle, longest = facts["tokens (cl100k_base)"]
+    _, kinds, services = facts["documents"]
+    reached, share = facts["documents reached by a query"]
+    judgments = facts["judgments"][0]
     relevant = sum(grade > 0 for row in files.grades.values() for grade in row.values())
-    documents = {"{} documents": len(files.documents)}
     long = sum(witness.tokens(document["text"]) > 512 for document in files.documents.values())
-    tells(cells["r-corpus"][0], documents | {
-        "of {} kinds about {} services": facts["documents"][1:],
-        "{} tokens": sizes[0],
-        "median document has {} tokens, the longest {}": sizes[2:],
-        "{} are longer than one chunk": long,
-        "Asked: {} queries": n,
-        "{} judgments. {} of these are relevant, {} for each query": [
-            facts["judgments"][0], relevant, round(relevant / n, 1),
-        ],
-        "reach {} documents ({})": facts["documents reached by a query"],
-        "answers {} queries": len(files.asked) - n,
-    })  # fmt: skip
-    lead = {"{} questions": n, "the {} test questions": published["summary"]["test"]["n"]}
-    tells(cells["r-lead"][1].partition("\n\n**Kinds of question.** ")[0], documents | lead)
-    tells(cells["r-limits"][0], documents)
-    readings = {}
-    for name, row in witness.readings(files).items():
-        grades = ", ".join("{}: {}" for _ in row[5::2])
-        phrase = f"{name}: {{}} pairs, {{}} equal, Cohen's kappa {{}} ({{}} to {{}}); "
-        readings[f"{phrase}equal by first grade {grades}"] = row
-    tells(cells["r-agreement"][0], readings)
+    tells(
+        cells["r-corpus"][0],
+        f"{documents} documents of {kinds} kinds about {services} services, {total:,} tokens",
+        f"median document has {middle} tokens, the longest {longest:,}",
+        f"{long} are longer than one chunk",
+        f"Asked: {n} queries",
+        f"{judgments:,} judgments. {relevant:,} of these are relevant, {relevant / n:.1f} for each",
+        f"reach {reached} documents ({share:.0%})",
+        f"answers {len(files.asked) - n} queries",
+    )
+    lead = cells["r-lead"][1].partition("\n\n**Kinds of question.** ")[0]
+    n_test = published["summary"]["test"]["n"]
+    tells(lead, f"{documents} documents, {n} questions", f"the {n_test} test questions")
+    tells(cells["r-limits"][0], f"{documents} documents")
+    said = cells["r-agreement"][0]
+    for name, (pairs, equal, kappa, low, high, *by_grade) in witness.readings(files).items():
+        grades = zip(by_grade[::2], by_grade[1::2], strict=True)
+        grades = ", ".join(f"{grade}: {share:.0%}" for grade, share in grades)
+        said = says(
+            said,
+            f"{name}: {pairs:,} pairs, {equal:.1%} equal, Cohen's kappa {kappa:.2f} "
+            f"({low:.2f} to {high:.2f}); equal by first grade {grades}",
+        )
+    tells(said)
 
 
 def test_sentences_about_the_baseline(cells, files, published, dev):
     values, test = (published["summary"][split]["measures"] for split in witness.SPLITS)
     said, _, rest = cells["r-baseline-text"][0].partition("Some queries are shown apart")
-    tells(said, {
-        "first result is relevant for {} of {} queries": [
-            sum(row["first_rank"] == 1 for row in dev), len(dev),
-        ],
-        "for {} there's nothing relevant": sum(not row["measures"]["hit@10"] for row in dev),
-        "among the first hundred, is {}": values["recall@100"],
-        "differ by {} in nDCG@10": abs(values["nDCG@10"] - test["nDCG@10"]),
-    })  # fmt: skip
+    said = said.partition("First result relevant")[0]
+    first, n = sum(row["first_rank"] == 1 for row in dev), len(dev)
+    tells(
+        said,
+        f"first result is relevant for {first} of {n} queries",
+        f"for {sum(not row['measures']['hit@10'] for row in dev)} there's nothing relevant",
+        f"among the first hundred, is {values['recall@100']:.3f}",
+        f"differ by {abs(values['nDCG@10'] - test['nDCG@10']):.3f} in nDCG@10",
+    )
     lines = re.findall(r"^\| (dev|test) \| (.+?) \| (.+) \|$", rest, re.MULTILINE)
     shown = {f"{half}, {name}": dict(enumerate(of.split(" | "))) for half, name, of in lines}
     same_table(shown, told_apart(files, published))
     runs = len(published["compared_dev"]["runs"])
     said = cells["r-compared-text"][0].partition("\n\n- *")[0]  # then systems, in their own words
-    tells(said, {"the same {} dev queries": len(dev), "{} comparisons": runs})
+    tells(said, f"the same {n} dev queries", f"{runs} comparisons")
 
 
 def told_apart(files, published: dict) -> dict[str, dict]:
@@ -479,17 +492,18 @@ def test_the_verdict_is_that_of_the_intervals(cells, published):
             named = [part for part in (good, poor, rest) if re.search(rf"\b{kind}\b", part)]
             assert named == [side], (what, kind)
     verdicts = {row["name"]: row["verdict"] for row in published["compared_dev"]["runs"]}
-    wanted = {"Of {} other runs": len(verdicts)}
+    said, counts = said.split(". ", 2)[2], Counter(verdicts.values())
     for side in ("better", "worse"):
         names = [name for name in verdicts if verdicts[name] == side]
-        rank = "ranks" if len(names) == 1 else "rank"
-        told = re.search(rf"{rank} {side} \((.*?)\)", said)[1]
-        assert all(name.removeprefix("baseline + ") in told for name in names)
-        wanted[f"{{}} {rank} {side}"] = len(names)
-    counts = Counter(verdicts.values())
-    wanted["{} makes no difference"] = counts["no difference shown"]
-    wanted["for {} there are too few questions"] = counts["too few queries to tell"]
-    tells(said.split(". ", 2)[2], wanted)
+        told = re.search(rf"{len(names)} ranks? {side} \((.*?)\)", said)
+        assert all(name.removeprefix("baseline + ") in told[1] for name in names)
+        said = said.replace(told[0], "")
+    tells(
+        said,
+        f"Of {len(verdicts)} other runs",
+        f"{counts['no difference shown']} makes no difference",
+        f"for {counts['too few queries to tell']} there are too few questions",
+    )
 
 
 def test_three_numbers_count_questions(cells, published):
@@ -497,19 +511,23 @@ def test_three_numbers_count_questions(cells, published):
     half, quoted = published["summary"]["test"], published["evidence"]["test"]
     at, ends = half["measures"], half["intervals"]
     n, in_five, these, full = five(published, "test")
-    wanted = {
-        "{} of {} test questions": [in_five, n],
-        "might have been {} to {} of them": list(witness.wilson(in_five, n)),
-        "{} of {} had one in first place": [sum(row["first_rank"] == 1 for row in test), n],
-        "{} of the {} that have a full answer": [full, these],
-        "For {} no document answers in full": n - these,
-        "Of all {} that's {} ({} to {})": [n, full / n, *witness.wilson(full, n)],
-        "{} of {} had the proof": [round(quoted["by_k"]["evidence"][4] * quoted["n"]), quoted["n"]],
-        "from 0 to 1) is {},  interval {} to {}": [at["nDCG@10"], *ends["nDCG@10"]],
-        "is {}, interval {} to {}": [at["MRR@10"], *ends["MRR@10"]],
-    }
-    text = cells["r-numbers"][0].replace("1 for a useful", "for a useful")
-    tells(text.replace("1/2 in second, 1/3 in third", ""), wanted)
+    low, high = witness.wilson(in_five, n)
+    full_low, full_high = witness.wilson(full, n)
+    ndcg, mrr = (f"{ends[m][0]:.3f} to {ends[m][1]:.3f}" for m in ("nDCG@10", "MRR@10"))
+    proven = round(quoted["by_k"]["evidence"][4] * quoted["n"])
+    tells(
+        cells["r-numbers"][0],
+        f"{in_five:.0f} of {n} test questions",
+        f"might have been {low:.0%} to {high:.0%} of them",
+        f"{sum(row['first_rank'] == 1 for row in test)} of {n} had one in first place",
+        f"{full:.0f} of the {these} that have a full answer",
+        f"For {n - these} no document answers in full",
+        f"Of all {n} that's {full / n:.0%} ({full_low:.0%} to {full_high:.0%})",
+        f"{proven} of {quoted['n']} had the proof",
+        f"from 0 to 1) is {at['nDCG@10']:.3f}, 95 % interval {ndcg}",
+        "1 for a useful document in first place, 1/2 in second, 1/3 in third",
+        f"is {at['MRR@10']:.3f}, interval {mrr}",
+    )
 
 
 def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
@@ -526,42 +544,49 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
             assert re.search(rf"Don't switch to .*\*{row['name']}\*", said)
     causes = Counter(card["cause"] for card in published["cards"])
     apart = causes["no shared word"] + causes["missing word"]
-    wanted = {"{} comparisons": len(runs)}
-    wanted["In {} of {} dev questions"] = [apart, len(published["cards"])]
     waiting = [row for row in runs if row["verdict"] == "too few queries to tell"]
-    tells(said, wanted | cost_of_knowing(files, waiting) | advised(best))
+    tells(
+        said,
+        *advised(best, len(runs)),
+        f"In {apart} of {len(published['cards'])} dev questions",
+        *cost_of_knowing(files, waiting),
+    )
 
 
-def cost_of_knowing(files, waiting: list[dict]) -> dict[str, list[float]]:
-    """Return the phrases about how many more labels would decide what is undecided."""
+def cost_of_knowing(files, waiting: list[dict]) -> list[str]:
+    """Return the sentences about how many more labels would decide what is undecided."""
     of = {row["name"]: row["measures"]["nDCG@10"] for row in waiting}
     assert max(at["difference"] for at in of.values()) < witness.MATTERS
     widest = max(of, key=lambda name: of[name]["detectable"])
     n, needed = of[widest]["n"], witness.enough(witness.MATTERS, of[widest])
+    more = round(needed - n, -1)
     pairs = round(sum(map(len, files.grades.values())) / len(files.asked))
-    return {
-        "Nothing undecided gains more than {}": [witness.MATTERS],
-        f"as with *{widest}*, it takes {{}} questions": [needed],
-        "Dev has {}, so label about {} more": [n, needed - n],
-        "At {} judged pairs a question that's {} pairs": [pairs, pairs * (needed - n)],
-    }
+    return [
+        f"Nothing undecided gains more than {witness.MATTERS}",
+        f"as with *{widest}*, it takes {needed} questions",
+        f"Dev has {n}, so label about {more} more",
+        f"At {pairs} judged pairs a question that's {pairs * more:,} pairs",
+    ]
 
 
-def advised(row: dict) -> dict[str, list[float]]:
-    """Return the phrases about a system to switch to: on dev, on test, and apart from dev."""
-    ends, halves, at = ("difference", "low", "high"), row["halves"], row["measures"]["nDCG@10"]
-    apart = halves["test apart from dev"]
-    no_shared = "the {} test questions that share no relevant document with dev it's {} "
-    no_shared += "(, by itself: {} to {}),"
-    return {
-        "On {} dev questions it gains {} in nDCG@10 ( interval, by itself, {} to {};": [
-            at[part] for part in ("n", *ends)
-        ],
-        "p = {}, adjusted": [row["p_holm"]],
-        "On test it's {} (, by itself: {} to {})": [halves["test"][part] for part in ends],
-        "(Test minus dev: {}, {} to {}.)": [halves["test minus dev"][part] for part in ends],
-        f"{no_shared} {apart['verdict']} (p = {{}})": [apart[part] for part in ("n", *ends, "p")],
-    }
+def advised(row: dict, runs: int) -> list[str]:
+    """Return the sentences about a system to switch to: on dev, on test, and apart from dev."""
+    halves, at = row["halves"], row["measures"]["nDCG@10"]
+    apart, test, between = (
+        halves[name] for name in ("test apart from dev", "test", "test minus dev")
+    )
+    return [
+        f"On {at['n']} dev questions it gains {at['difference']:+.3f} in nDCG@10 (95 % interval, "
+        f"by itself, {at['low']:+.3f} to {at['high']:+.3f}; "
+        f"p = {row['p_holm']:.4f}, adjusted for {runs} comparisons)",
+        f"On test it's {test['difference']:+.3f} (95 %, by itself: "
+        f"{test['low']:+.3f} to {test['high']:+.3f})",
+        f"(Test minus dev: {between['difference']:+.3f}, "
+        f"{between['low']:+.3f} to {between['high']:+.3f}.)",
+        f"On the {apart['n']} test questions that share no relevant document with dev it's "
+        f"{apart['difference']:+.3f} (95 %, by itself: {apart['low']:+.3f} to {apart['high']:+.3f})"
+        f", {apart['verdict']} (p = {apart['p']:.4f})",
+    ]
 
 
 MOST = 20  # queries named in a sentence
@@ -579,27 +604,27 @@ def test_write_up_names_the_queries_that_could_be_repaired(cells, files, base, d
     assert listed == [order[:MOST], fetch[:MOST]]
     rest = [f"{len(names) - MOST}" for names in (order, fetch) if len(names) > MOST]
     assert re.findall(r"and (\d+) more", said) == rest
-    wanted = {
-        "{} of {} dev queries score below {} in nDCG@10": [len(below), len(dev), 1],
-        "among the first {}, {} of the corpus": [depth, depth / len(files.documents)],
-        "wrong: {} queries": len(order),
-        "among them: {} queries": len(fetch),
-    }
-    tells(re.sub(r" and \d+ more", "", said), wanted)
+    tells(
+        re.sub(r" and \d+ more", "", said),
+        f"{len(below)} of {len(dev)} dev queries score below 1 in nDCG@10",
+        f"among the first {depth}, {depth / len(files.documents):.0%} of the corpus",
+        f"wrong: {len(order)} queries",
+        f"among them: {len(fetch)} queries",
+    )
 
 
 def test_write_up_shows_the_method(cells, published):
     at, told = published["method"], {}
     for row, text in html_table(*cells["r-method"]).items():
         told[row] = text["choice"]
-    tells("; ".join(told[row] for row in ("engine", "documents", "chunks", "order")), {
-        "k1 = {}, b = {}": [at["k1"], at["b"]],
-        "depth {}": at["depth"],
-        "to {} decimals": 10,
-        "fixed: {}": at["chunk_tokens"],
-        "{} overlap": at["overlap_tokens"],
-        "{} chunks": len(witness.rows(FOLDER / "chunks" / "fixed.jsonl")),
-    })  # fmt: skip
+    tells(
+        "; ".join(told[row] for row in ("engine", "documents", "chunks", "order")),
+        f"k1 = {at['k1']}, b = {at['b']}",
+        f"depth {at['depth']}",
+        "to 10 decimals",
+        f"fixed: {at['chunk_tokens']} cl100k_base tokens, {at['overlap_tokens']} overlap",
+        f"{len(witness.rows(FOLDER / 'chunks' / 'fixed.jsonl'))} chunks",
+    )
     assert at["engine"] in told["engine"] and at["words"] in told["words"]
     assert told["IDF"] == f"{at['idf']}, epsilon = {at['epsilon']}"
 
@@ -611,8 +636,9 @@ def test_the_five_lowest_cards_of_the_write_up(cells, files, published):
         order = [doc_id for doc_id, _ in row["retrieved"]]
         assert said.startswith(f"#### {card['query_id']}: {row['query']}\n")
         assert f"Words it lacks: {', '.join(card['lacks']) or 'none'}." in said
-        head = f"**{card['cause'].capitalize()}** ({row['kind']}, nDCG@10 {{}})"
-        says(said, {head: row["measures"]["nDCG@10"]})
+        ndcg = row["measures"]["nDCG@10"]
+        head = f"**{card['cause'].capitalize()}** ({row['kind']}, nDCG@10 {ndcg:.3f})"
+        says(said, head)
         for who in ("wanted", "rival"):
             rank = f"rank {order.index(card[who]) + 1}" if card[who] in order else "after rank 10"
             title = re.escape(files.documents[card[who]]["title"])

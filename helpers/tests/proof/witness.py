@@ -733,11 +733,6 @@ def disputed(files: Files) -> list[int]:
     return [len(tied), len(tied) - sum(tied), sum(tied)]
 
 
-def median_words(files: Files) -> float:
-    """Return how many words the median document has."""
-    return median(len(words(d["text"])) for d in files.documents.values())
-
-
 def without_code(body: str) -> str:
     """Return the lines outside of fences, without addresses and what stands between backticks."""
     body = re.sub(r"^(```|~~~).*\n(.*\n)*?\1.*$", "", body, flags=re.MULTILINE)
