@@ -51,7 +51,7 @@ PARTS = {
     "further": Part("what goes beyond the week, each notebook alone", FURTHER),
     "witness": Part(
         "each published number, by code that shares nothing",
-        tests("witness", "witness_evidence", "witness_further"),
+        tests("witness", "witness_sessions"),
     ),
     "tests": Part(
         "what tests of the helpers need seconds for",

@@ -1,7 +1,10 @@
-"""A second witness: every published number once more, from the plain files of evals/ alone.
+"""A second witness: published numbers once more, from the plain files of evals/ alone.
 
 It imports nothing of helpers/ or the notebooks. What they share is the meaning of a number, which
 stands here as a formula with its source. A function returns one published thing, by name.
+
+It recomputes every number of results.json, the write-up, the README and the data card of today,
+and of each figure that a session tells one value. nbval holds the other cells against a fresh run.
 """
 
 import functools
@@ -99,8 +102,13 @@ def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
     run = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         query_id, _, doc_id, _, score, _ = line.split()
-        run.setdefault(query_id, []).append((doc_id, float(score)))
-    return {q: sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:100] for q, hits in run.items()}
+        run.setdefault(query_id, {})[doc_id] = float(score)
+    return {query_id: first_hundred(scores) for query_id, scores in run.items()}
+
+
+def first_hundred(scores: dict[str, float]) -> list[tuple[str, float]]:
+    """Return (doc_id, score), the best first, equal ones by id."""
+    return sorted(scores.items(), key=lambda hit: (-round(hit[1], 10), hit[0]))[:100]
 
 
 def words(text: str) -> list[str]:
@@ -127,20 +135,24 @@ def tokens(text: str) -> int:
     return len(token_ids(text))
 
 
-def hashes(files: Files) -> dict[str, str]:
-    """Return SHA-256 of the corpus, of queries with labels, and of topics: queries alone."""
+def digest(lines: Iterable) -> str:
+    """Return the SHA-256 of some lines of JSON."""
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return hashlib.sha256(text.encode()).hexdigest()
 
-    def digest(lines) -> str:
-        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-        return hashlib.sha256(text.encode()).hexdigest()
 
-    asked = files.asked.items()
-    labels = {q: sorted(map(list, files.grades[q].items())) for q in files.queries}
-    return {
-        "corpus": digest([doc_id, d["text"]] for doc_id, d in files.documents.items()),
-        "queries": digest([q, row["query"], row["split"], labels.get(q, [])] for q, row in asked),
-        "topics": digest([q, row["query"]] for q, row in asked),
-    }
+def corpus_hash(files: Files) -> str:
+    """Return the SHA-256 of the documents' ids and texts."""
+    return digest([doc_id, d["text"]] for doc_id, d in files.documents.items())
+
+
+def queries_hash(files: Files) -> str:
+    """Return the SHA-256 of the queries with their halves and labels."""
+    lines = []
+    for q, row in files.asked.items():
+        labels = sorted(files.grades[q].items()) if q in files.queries else []
+        lines.append([q, row["query"], row["split"], labels])
+    return digest(lines)
 
 
 # Measures of one query, and of many.
@@ -205,24 +217,21 @@ def means(values: pd.DataFrame) -> dict[str, float]:
 DRAWS = 40_000
 
 
-@functools.lru_cache(maxsize=2)  # dev and test alternate
-def times_drawn(n: int) -> np.ndarray:
-    """Return how often each of `n` queries is drawn (column), in each sample (row)."""
-    picks = np.random.Generator(np.random.MT19937(7)).integers(n, size=(DRAWS, n))
-    picks += n * np.arange(DRAWS)[:, None]
-    return np.bincount(picks.ravel(), minlength=DRAWS * n).reshape(DRAWS, n).astype(float)
+def generator() -> np.random.Generator:
+    """Return other random numbers than ours, each time the same."""
+    return np.random.Generator(np.random.MT19937(7))
 
 
-def bootstrap(values, shares=(0.025, 0.975)) -> tuple:
-    """95 % percentile interval of the mean, by other random numbers than ours (Efron 1979)."""
-    means_drawn = np.sort(times_drawn(len(values)) @ np.asarray(values)) / len(values)
-    return tuple(float(means_drawn[int(DRAWS * share)]) for share in shares)
+def bootstrap(values: pd.Series) -> list[float]:
+    """95 % percentile interval of the mean (Efron 1979)."""
+    drawn = generator().choice(values.to_numpy(), (10_000, len(values))).mean(axis=1)
+    return np.percentile(drawn, [2.5, 97.5]).tolist()
 
 
 @functools.cache
 def coin_tosses(n: int) -> np.ndarray:
     """Return random signs for `n` differences, a row for each pattern."""
-    return np.random.Generator(np.random.MT19937(7)).choice([-1.0, 1.0], (DRAWS, n))
+    return generator().choice([-1.0, 1.0], (DRAWS, n))
 
 
 def sign_flip_p(differences: np.ndarray) -> float:
@@ -249,11 +258,10 @@ def detectable(n: int, sd: float) -> float:
     return sd * optimize.brentq(lack, 1e-6, min(1, 8 / math.sqrt(n)))
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927), solved by hand."""
-    z, p = stats.norm.ppf(0.975), successes / n
-    middle, reach = p + z * z / 2 / n, z * math.sqrt(p * (1 - p) / n + z * z / 4 / n / n)
-    return (middle - reach) / (1 + z * z / n), (middle + reach) / (1 + z * z / n)
+def wilson(successes: int, n: int) -> list[float]:
+    """95 % interval of a share (Wilson 1927)."""
+    found = stats.binomtest(int(successes), n).proportion_ci(method="wilson")
+    return [found.low, found.high]
 
 
 def enough(difference: float, at: dict) -> int:
@@ -287,11 +295,8 @@ def paired(base, run) -> dict:
 
 def welch(dev: np.ndarray, test: np.ndarray) -> list[float]:
     """Return how far the mean of test is above that of dev, and its 95 % interval (Welch 1947)."""
-    parts = [(of.var(ddof=1) / len(of), len(of) - 1) for of in (dev, test)]
-    both = sum(part for part, _ in parts)
-    df = both**2 / sum(part**2 / n for part, n in parts)
-    between, reach = test.mean() - dev.mean(), stats.t.ppf(1 - ALPHA / 2, df) * math.sqrt(both)
-    return [float(value) for value in (between, between - reach, between + reach)]
+    ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
+    return [float(value) for value in (np.mean(test) - np.mean(dev), ends.low, ends.high)]
 
 
 def holm(ps: list[float]) -> list[float]:
@@ -308,13 +313,9 @@ def adjusted(pairs: Iterable[dict]) -> list[tuple[dict, float]]:
 
 
 def worst_case(base, run) -> list[float]:
-    """Ends of the mean with a query imagined that loses or gains all (Gaffke 2005).
-
-    The weights are the gaps between sorted random numbers from 0 to 1.
-    """
-    d, n = np.subtract(run, base), len(base)
-    inner = np.sort(np.random.Generator(np.random.MT19937(11)).random((20_000, n)), axis=1)
-    weights = np.diff(inner, axis=1, prepend=0, append=1)
+    """Ends of the mean with a query imagined that loses or gains all (Gaffke 2005)."""
+    d = np.subtract(run, base)
+    weights = generator().dirichlet(np.ones(len(d) + 1), 20_000)
     low, high = (weights @ np.append(d, imagined) for imagined in (-1, 1))
     return [float(np.percentile(low, 2.5)), float(np.percentile(high, 97.5))]
 
@@ -333,28 +334,28 @@ def verdict(at: dict, p: float, matters=MATTERS) -> str:
 
 
 def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
-    """Return share equal, kappa (Cohen 1960), weighted kappa (1968) and AC1 (Gwet 2008).
+    """Return share equal, kappa (Cohen 1960) with its 95 % interval.
 
     "by grade" lists each grade of the first reading and how often the second gave the same.
     """
     table = np.array([[pairs.count((a, b)) for b in grades] for a in grades]) / len(pairs)
-    first, second, far = table.sum(1), table.sum(0), abs(np.subtract.outer(grades, grades))
-    equal, chance = np.trace(table), float(first @ second)
-    share = (first + second) / 2
-    odd = float((share * (1 - share)).sum()) / (len(grades) - 1)
+    first, second = table.sum(1), table.sum(0)
+    equal, chance = np.trace(table), first @ second
     kappa = float((equal - chance) / (1 - chance))
     weights = (1 - kappa) * np.add.outer(second, first)  # Fleiss, Cohen and Everitt 1969
     weights = np.eye(len(grades)) - weights
     spread = (table * weights**2).sum() - (kappa - chance * (1 - kappa)) ** 2
     reach = 1.959964 * math.sqrt(max(0, spread) / len(pairs)) / (1 - chance)
+    by_grade = []
+    for grade, row in zip(grades, table, strict=True):
+        if row.any():
+            by_grade += [grade, row[grade] / row.sum()]
     return {
         "pairs": len(pairs),
         "equal": float(equal),
         "kappa": kappa,
-        "interval": [kappa - reach, min(1, kappa + reach)] if equal < 1 else [],
-        "weighted": float(1 - (far * table).sum() / (far * np.outer(first, second)).sum()),
-        "AC1": float((equal - odd) / (1 - odd)),
-        "by grade": [n for g, row in enumerate(table) if sum(row) for n in (g, row[g] / sum(row))],
+        "interval": [kappa - reach, min(1, kappa + reach)],
+        "by grade": by_grade,
     }
 
 
@@ -414,7 +415,7 @@ def to_documents(hits: list[tuple[str, float]]) -> list[tuple[str, float]]:
     best = {}
     for unit, score in hits:
         best.setdefault(unit.rpartition("#")[0], score)
-    return sorted(best.items(), key=lambda hit: (-hit[1], hit[0]))[:100]
+    return first_hundred(best)
 
 
 def fused(first: dict, second: dict) -> dict:
@@ -424,49 +425,23 @@ def fused(first: dict, second: dict) -> dict:
         scores = Counter()
         for hits in (first[query_id], second[query_id]):
             scores.update({doc_id: 1 / (60 + rank) for rank, (doc_id, _) in enumerate(hits, 1)})
-        run[query_id] = sorted(scores.items(), key=lambda h: (-round(h[1], 10), h[0]))[:100]
+        run[query_id] = first_hundred(scores)
     return run
 
 
-def card(files: Files, chunker: str) -> dict:
-    """Return the card that stands beside a run."""
-    method = {name: value for name, value in METHOD.items() if name != "words"}
-    if chunker == "recursive":
-        method["overlap_tokens"] = 0
-    if chunker == "paragraph":
-        del method["chunk_tokens"], method["overlap_tokens"]
-        method["engine"] = "helpers.sparse.bm25"  # too many chunks for rank_bm25
-    return method | {
-        "chunker": chunker,
-        "tokenizer": "words",
-        "chunks": len(rows(files.folder / "chunks" / f"{chunker}.jsonl")),
-        "corpus_sha256": hashes(files)["corpus"],
-        "topics_sha256": hashes(files)["topics"],
-        "chunks_sha256": chunks_hash(files, chunker),
-        "without_results": sorted(
-            row["query_id"]
-            for row in rows(files.folder / "runs" / f"{chunker}.jsonl")
-            if not row["results"]
-        ),
-    }
-
-
-def chunks_hash(files: Files, chunker: str) -> str:
-    """Return the SHA-256 of a chunk file, with line ends as Git has them."""
-    content = (files.folder / "chunks" / f"{chunker}.jsonl").read_bytes()
-    return hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest()
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, with line ends as Git has them."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 # results.json.
 
-NO_MARK = {"language": "own", "round": "earlier"}
+FIELDS = {"kind": "", "popularity": "", "language": "own", "round": "earlier"}  # without a mark
 
 
 def results(files: Files) -> dict:
     """Return all of results.json but evidence."""
     run = trec(files.folder / "runs" / "fixed.trec")
-    lines = (files.folder / "runs" / "fixed.trec").read_bytes()
-    lines = lines.replace(b"\r\n", b"\n")  # as Git may
     given = [grade for grades in files.grades.values() for grade in grades.values()]
     heading = (files.folder / "README.md").read_text(encoding="utf-8").splitlines()[0]
     return {
@@ -474,25 +449,25 @@ def results(files: Files) -> dict:
             "name": heading.removeprefix("# "),
             "documents": len(files.documents),
             "tokens": sum(tokens(d["text"]) for d in files.documents.values()),
-            "sha256": hashes(files)["corpus"],
+            "sha256": corpus_hash(files),
         },
         "queries": {
             "n": len(files.queries),
             "unanswered": len(files.asked) - len(files.queries),
             "judgments": len(given),
             "grades": sorted(set(given)),
-            "sha256": hashes(files)["queries"],
+            "sha256": queries_hash(files),
         },
         "run": {
             "file": "runs/fixed.trec",
-            "sha256": hashlib.sha256(lines).hexdigest(),
-            "chunks_sha256": chunks_hash(files, "fixed"),
+            "sha256": file_hash(files.folder / "runs" / "fixed.trec"),
+            "chunks_sha256": file_hash(files.folder / "chunks" / "fixed.jsonl"),
         },
         "method": METHOD,
         "summary": {split or "all": half(files, run, split) for split in (*SPLITS, None)},
         **{
             f"by_{field}": {split: by_field(files, run, split, field) for split in SPLITS}
-            for field in fields(files)
+            for field in FIELDS
         },
         "told_apart": {split: told_apart(files, run, split) for split in SPLITS},
         "compared_dev": compared(files, run),
@@ -514,15 +489,9 @@ def half(files: Files, run: dict, split: str | None) -> dict:
     }
 
 
-def fields(files: Files) -> list[str]:
-    """Return what queries are told apart by: language and round only where they differ in it."""
-    known = {field: {row.get(field) for row in files.queries.values()} for field in NO_MARK}
-    return ["kind", "popularity", *(field for field in known if len(known[field]) > 1)]
-
-
 def grouped(files: Files, values: pd.DataFrame, field: str) -> Iterable:
     """Return the values of each kind (or popularity, ...) of query by its name."""
-    marks = {q: str(row.get(field, NO_MARK.get(field))) for q, row in files.queries.items()}
+    marks = {q: str(row.get(field, FIELDS[field])) for q, row in files.queries.items()}
     return values.groupby(marks.get)
 
 
@@ -538,21 +507,17 @@ def told_apart(files: Files, run: dict, split: str) -> dict:
     The interval is DeLong's (1988), another one than that of the results: for a wide comparison.
     No results are below all others.
     """
-    scores = {True: [], False: []}  # of queries that have an answer, and of the others
+    answerable, others = [], []
     for q, row in files.asked.items():
         if row["split"] == split:
-            found = run.get(q, [])
-            scores[q in files.queries].append(found[0][1] if found else -math.inf)
-    with_answer, without = scores.values()
-    wins = np.array([[(a > b) + (a == b) / 2 for b in without] for a in with_answer])
+            hits = run.get(q) or [("", -math.inf)]
+            (answerable if q in files.queries else others).append(hits[0][1])
+    above = np.greater.outer(answerable, others)
+    wins = above / 2 + np.greater_equal.outer(answerable, others) / 2
     spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
-    middle = area(with_answer, without)
-    ends = {"low": middle - 1.96 * spread, "high": middle + 1.96 * spread}
-    return {"n": len(with_answer), "unanswerable": len(without), "AUROC": middle} | ends
-
-
-def area(higher, lower) -> float:
-    return stats.mannwhitneyu(higher, lower).statistic / len(higher) / len(lower)
+    ends = {"low": wins.mean() - 1.96 * spread, "high": wins.mean() + 1.96 * spread}
+    sizes = {"n": len(answerable), "unanswerable": len(others)}
+    return sizes | {"AUROC": float(wins.mean())} | ends
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
@@ -580,8 +545,8 @@ def compared(files: Files, base: dict) -> dict:
     runs = systems(files, base).items()
     return {
         "evaluation_set": "Brindle incident triage",
-        "corpus_sha256": hashes(files)["corpus"],
-        "queries_sha256": hashes(files)["queries"],
+        "corpus_sha256": corpus_hash(files),
+        "queries_sha256": queries_hash(files),
         "split": "dev",
         "n": len(scored(files, base, "dev")),
         "matters": MATTERS,
@@ -605,11 +570,10 @@ def halves(files: Files, run: dict, base: dict) -> dict:
     both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
     difference, low, high = welch(*(after - before for before, after in both.values()))
     pairs = {split: bounded(*pair) for split, pair in both.items()}
-    told = {"test minus dev": {"difference": difference, "low": low, "high": high}}
-    alone = apart(files)
-    if 0 < alone.sum() < len(alone):
-        told["test apart from dev"] = bounded(*(of[alone] for of in both["test"]))
-    return pairs | told
+    return pairs | {
+        "test minus dev": {"difference": difference, "low": low, "high": high},
+        "test apart from dev": bounded(*(of[apart(files)] for of in both["test"])),
+    }
 
 
 def family(files: Files, doc_id: str) -> str:
@@ -633,27 +597,34 @@ def apart(files: Files) -> np.ndarray:
     return np.array([names.isdisjoint(dev) for names in reached["test"]])
 
 
-def decided(comparison: dict) -> None:
-    """Add to a comparison what follows from its p values: Holm's p over runs, measures; verdicts.
-
-    A p from random patterns is within .01 or so of another one; times four it would not be.
-    """
-    runs = comparison["runs"]
+def decided(published: dict) -> None:
+    """Write into results.json what follows from its p values: Holm's p, verdicts of runs, sets."""
+    runs = published["compared_dev"]["runs"]
     over_runs = adjusted(run["measures"]["nDCG@10"] for run in runs)
     for run, (deciding, p) in zip(runs, over_runs, strict=True):
-        at = deciding | {"bounds": run["bounds"]}
-        run |= {"p_holm": p, "verdict": verdict(at, p), "alone": verdict(at, at["p"])}
+        run["p_holm"] = p
+        say(run, deciding | {"bounds": run["bounds"]}, p)
         for measured in (run["measures"], run["full"]["measures"]):
             for at, p_holm in adjusted(measured.values()):
                 at["p_holm"] = p_holm
     chosen = [run for run in runs if "halves" in run]
     for half in ("test", "test apart from dev"):
-        for at, p in adjusted(run["halves"][half] for run in chosen if half in run["halves"]):
-            at |= {"verdict": verdict(at, p), "alone": verdict(at, at["p"])}
+        for at, p in adjusted(run["halves"][half] for run in chosen):
+            say(at, at, p)
     for run in chosen:
         dev, test, between = (run["halves"][name] for name in ("dev", "test", "test minus dev"))
         dev |= {name: run[name] for name in ("verdict", "alone")}
         between["verdict"] = both_say(dev, test)
+    for half in SPLITS:
+        sets = published["evidence"][half]["sets"].values()
+        for at, p in adjusted(of["against"] for of in sets if "against" in of):
+            at["p_holm"] = p
+            say(at, at, p)
+
+
+def say(row: dict, at: dict, p: float) -> None:
+    """Write into `row` the verdict of a comparison by the adjusted `p`, and by its own alone."""
+    row |= {"verdict": verdict(at, p), "alone": verdict(at, at["p"])}
 
 
 def both_say(dev: dict, test: dict) -> str:
@@ -689,13 +660,14 @@ def held(files: Files, run: dict, base: dict) -> dict:
     ndcg = pd.DataFrame({"base": before["nDCG@10"], "run": after["nDCG@10"]})
     ndcg["difference"] = ndcg["run"] - ndcg["base"]
     row = {"measures": {name: paired(before[name], after[name]) for name in COMPARED}}
-    row |= {"bounds": worst_case(before["nDCG@10"], after["nDCG@10"]), "same_run": run == base}
+    row |= {"bounds": worst_case(ndcg["base"], ndcg["run"]), "same_run": run == base}
     row["new_failures"] = [q for q in before.index if order(base, q) and not order(run, q)]
-    row["full_lost"] = full_lost(files, run, base)
     before, after = (scored(files, side, "dev", in_full) for side in (base, run))
     of_full = {name: paired(before[name], after[name]) for name in before}
     row["full"] = {"n": len(before), "measures": of_full}
-    for field in fields(files):
+    lost = before.index[(before["full RR@10"] > 0) & (after["full RR@10"] == 0)]
+    row["full_lost"] = sorted(lost)  # from the first ten
+    for field in FIELDS:
         groups = grouped(files, ndcg, field)
         row[f"by_{field}"] = {name: {"n": len(of), **of.mean()} for name, of in groups}
     ordered = ndcg.rename_axis("query_id").sort_values(["difference", "query_id"])
@@ -708,60 +680,57 @@ def held(files: Files, run: dict, base: dict) -> dict:
     return row
 
 
-def full_lost(files: Files, run: dict, base: dict) -> list[str]:
-    """Return the dev queries with a full answer in the base's first ten and none in the run's."""
-    lost = []
-    for q, grades in files.grades.items():
-        full = {d for d, grade in grades.items() if grade == 2}
-        is_dev = q in files.queries and files.queries[q]["split"] == "dev"
-        if is_dev and full & {*order(base, q)[:10]} and not full & {*order(run, q)[:10]}:
-            lost.append(q)
-    return sorted(lost)
-
-
 # The other pages: data card, coverage, word overlap.
 
 
 def facts(files: Files) -> dict[str, list[float]]:
     """Return the numbers of each row of the data card's table, in their order."""
-    sizes = [tokens(d["text"]) for d in files.documents.values()]
+    documents, queries = files.documents.values(), files.queries.values()
+    sizes = [tokens(d["text"]) for d in documents]
     grades = [g for judged in files.grades.values() for g in judged.values()]
-    kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
-    halves = Counter(row["split"] for row in files.queries.values())
-    halves.update(row["popularity"] for row in files.queries.values())
+    kinds, services = ({d[field] for d in documents} for field in ("kind", "service"))
+    halves = Counter(row[field] for row in queries for field in ("split", "popularity"))
     pool = rows(files.folder / "pool.jsonl")
     relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
     missed = sum(not p["first"] for p in relevant)
-    n, n_reached = len(files.documents), len(reached(files))
-    table = {
+    n, n_reached = len(documents), len(reached(files))
+    return {
         "documents": [n, len(kinds), len(services)],
         "tokens (cl100k_base)": [sum(sizes), min(sizes), median(sizes), max(sizes)],
-        "queries": [len(files.queries), *(n for _, n in sorted(halves.items()))],
-        "queries that no document answers": [len(files.asked) - len(files.queries)],
+        "queries": [len(queries), *(halves[name] for name in sorted(halves))],
+        "queries that no document answers": [len(files.asked) - len(queries)],
         "judgments": [len(grades), *(n for g in (0, 1, 2) for n in (grades.count(g), g))],
         "documents reached by a query": [n_reached, n_reached / n],
-        "queries with short answers": [sum("answers" in row for row in files.queries.values())],
+        "queries with short answers": [sum("answers" in row for row in queries)],
         "pairs judged in the pool": [len(pool)],
         "relevant, missed by the first labelling": [missed, len(relevant)],
-    }
-    readings = {}
-    for row in rows(files.folder / "second_pass.jsonl"):
-        whose = f", by a {row['reader']}" if "reader" in row else ""
-        name = f"second pass, round {row['round']}{whose}"
-        readings.setdefault(name, []).append((row["first"], row["second"]))
-    for name, pairs in readings.items():
-        at = agreement(pairs)
-        table[name] = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
-    again = pd.DataFrame(rows(files.folder / "second_pass.jsonl"))
+        "disputed, read three times or more": disputed(files),
+    } | {f"second pass, {name}": row for name, row in readings(files).items()}
+
+
+def second_pass(files: Files) -> pd.DataFrame:
+    """Return a row for each time that a label was read again, in the order of the rounds."""
+    return pd.DataFrame(rows(files.folder / "second_pass.jsonl")).sort_values("round")
+
+
+def readings(files: Files) -> dict[str, list[float]]:
+    """Return what the data card says of each round of reading, in that order."""
+    found = {}
+    for (number, reader), own in second_pass(files).groupby(["round", "reader"]):
+        at = agreement([*zip(own["first"], own["second"], strict=True)])
+        row = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
+        found[f"round {number}, by a {reader}"] = row
+    return found
+
+
+def disputed(files: Files) -> list[int]:
+    """Return how many pairs got unlike grades in several rounds, the decided and the tied ones."""
     tied = []
-    for _, own in again.groupby(["query_id", "doc_id"]):
-        votes = pd.Series([own.loc[own["round"].idxmin(), "first"], *own["second"]]).value_counts()
+    for _, own in second_pass(files).groupby(["query_id", "doc_id"]):
+        votes = Counter([own["first"].iloc[0], *own["second"]]).most_common()
         if len(own) > 1 and len(votes) > 1:
-            tied.append(votes.iloc[0] == votes.iloc[1])
-    if tied:
-        counts = [len(tied), len(tied) - sum(tied), sum(tied)]
-        table["disputed, read three times or more"] = counts
-    return table
+            tied.append(votes[0][1] == votes[1][1])
+    return [len(tied), len(tied) - sum(tied), sum(tied)]
 
 
 def without_code(body: str) -> str:
@@ -843,27 +812,15 @@ def overlap(files: Files, query_id: str, among: Iterable[str] = ()) -> float:
 
 # Failure cards.
 
-CAUSES = (  # in session C's order; what none of them explains is a stronger match elsewhere
-    "version confusion",
-    "no shared word",
-    "tie",
-    "evidence split across chunks",
-    "length penalty",
-    "common word dominates",
-    "missing word",
-    "stronger match elsewhere",
-)
-
 
 def cards(files: Files, run: dict) -> list[dict]:
     """Return a card for each dev query with a misplaced document, the lowest nDCG@10 first."""
     texts, found = chunk_texts(files, "fixed"), []
-    engine, flat = Okapi(texts), Okapi(texts, b=0)
-    ndcg = scored(files, run, "dev")["nDCG@10"].sort_values(kind="stable")
-    for query_id in ndcg[ndcg < 1].index:
+    engines = Okapi(texts), Okapi(texts, b=0)  # the second one knows no length
+    for query_id in scored(files, run, "dev")["nDCG@10"].sort_values(kind="stable").index:
         pair = misplaced(order(run, query_id), files.grades[query_id])
         if pair:
-            row = one_card(files, engine, flat, query_id, pair)
+            row = one_card(files, *engines, query_id, pair)
             found.append(row | {"cause": cause(row)})
     return found
 
@@ -879,10 +836,7 @@ def misplaced(found: list[str], grades: dict[str, int]) -> tuple[str, str] | Non
 
 
 def one_card(files: Files, engine: Okapi, flat: Okapi, query_id: str, pair: tuple) -> dict:
-    """Return what each word of a query gave to the wanted document and to its rival.
-
-    The engine `flat` knows no length.
-    """
+    """Return what each word of a query gave to the wanted document and to its rival."""
     asked = Counter(words(files.queries[query_id]["query"]))
     parts, flat = ([given(of, asked, doc_id) for doc_id in pair] for of in (engine, flat))
     best = [table.loc[table.sum(axis=1).idxmax()] for table in parts]  # chunk of each document
@@ -892,12 +846,11 @@ def one_card(files: Files, engine: Okapi, flat: Okapi, query_id: str, pair: tupl
     def score(tables: list[pd.DataFrame], left_out: list[str]) -> list[float]:
         return [round(t.drop(columns=left_out).sum(axis=1).max(), 10) for t in tables]
 
-    wanted, rival = pair
     return {
         "query_id": query_id,
-        "wanted": wanted,
-        "rival": rival,
-        "unjudged": rival not in files.grades[query_id],
+        "wanted": pair[0],
+        "rival": pair[1],
+        "unjudged": pair[1] not in files.grades[query_id],
         "versions": len({family(files, d) for d in pair}) == 1,
         "words": [[w, engine.idf.get(w), best[0][w], best[1][w]] for w in asked],
         "common": common,
@@ -915,24 +868,24 @@ def given(engine: Okapi, asked: Counter, doc_id: str) -> pd.DataFrame:
     places = [n for n, unit in enumerate(engine.units) if unit.rpartition("#")[0] == doc_id]
     table = pd.DataFrame(0.0, index=places, columns=[*asked])
     for word in asked & engine.columns.keys():
-        table[word] = asked[word] * engine.parts[:, [engine.columns[word]]].toarray()[places, 0]
+        table[word] = asked[word] * engine.parts[places, engine.columns[word]].toarray().ravel()
     return table
 
 
 def cause(row: dict) -> str:
-    """Return the first cause that explains a card."""
+    """Return the first cause that explains a card, in session C's order."""
 
     def is_level(name: str) -> bool:
         return row[name][0] >= row[name][1]
 
-    holds = (
-        row["versions"],
-        {w for w, *_ in row["words"]} == {*row["common"], *row["lacks"]},
-        row["score"][0] == row["score"][1],
-        is_level("best of all chunks"),
-        is_level("without length"),
-        is_level("without common words"),
-        is_level("without words it lacks"),
-        True,
-    )
-    return CAUSES[holds.index(True)]
+    explains = {
+        "version confusion": row["versions"],
+        "no shared word": {w for w, *_ in row["words"]} == {*row["common"], *row["lacks"]},
+        "tie": row["score"][0] == row["score"][1],
+        "evidence split across chunks": is_level("best of all chunks"),
+        "length penalty": is_level("without length"),
+        "common word dominates": is_level("without common words"),
+        "missing word": is_level("without words it lacks"),
+        "stronger match elsewhere": True,
+    }
+    return next(name for name in explains if explains[name])

@@ -12,6 +12,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import witness
 from witness import SPLITS, Files, Okapi, bounded, chunk_texts, coding, dcg, rows, token_ids, tokens
 
@@ -30,27 +31,24 @@ class Passage(NamedTuple):
     n: int
 
 
-def evidence(files: Files, lists: dict[str, dict]) -> dict:
-    """Return what results.json says of evidence; `lists` are those of `searched`.
+def evidence(files: Files) -> dict:
+    """Return what results.json says of evidence; on test only what was chosen on dev stands.
 
-    What follows from p is left to `decided`. On test only what was chosen on dev stands.
+    What follows from p is left to `witness.decided`.
     """
-    found, chosen = {}, witness.confirmed(files)
+    found, lists = {}, searched(files)
+    chosen = {"fixed", *witness.confirmed(files)}
     for split in SPLITS:
         asked, sets, named = quoted(files, split), {}, {}
-        for name in SETS:
-            if split == "test" and name != "fixed" and name not in chosen:
-                continue
-            known = [*passages(files, name).values()]
-            rows = [scored(files, labels, lists[name][q], known) for q, labels in asked.items()]
-            values = {measure: [row[measure] for row in rows] for measure in rows[0]}
-            means = {measure: fmean(column) for measure, column in values.items()}
-            sets[name] = {"chunks": len(chunk_texts(files, name)), "means": means}
+        alone = {q: each_alone(labels) for q, labels in asked.items()}
+        for name in SETS if split == "dev" else [name for name in SETS if name in chosen]:
+            values, loose = (table(files, name, of, lists[name]) for of in (asked, alone))
             named[name] = values[NAMED]
-            alone = {q: each_alone(labels) for q, labels in asked.items()}
-            rows = [scored(files, labels, lists[name][q], known) for q, labels in alone.items()]
-            told = [m for m in means if m == "evidence hit@5" or " within " in m]
-            sets[name]["any_quote"] = {m: fmean(row[m] for row in rows) for m in told}
+            sets[name] = {
+                "chunks": len(chunk_texts(files, name)),
+                "means": values.mean().to_dict(),
+                "any_quote": loose.filter(regex="hit@5| within ").mean().to_dict(),
+            }
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = bounded(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
@@ -59,11 +57,10 @@ def evidence(files: Files, lists: dict[str, dict]) -> dict:
     return {**found, "lost": lost}
 
 
-def decided(sets: dict[str, dict]) -> None:
-    """Add to the chunk sets of a half what follows from their p values."""
-    for at, p in witness.adjusted(of["against"] for of in sets.values() if "against" in of):
-        at |= {"p_holm": p, "verdict": witness.verdict(at, p)}
-        at["alone"] = witness.verdict(at, at["p"])
+def table(files: Files, name: str, asked: dict, lists: dict) -> pd.DataFrame:
+    """Return every measure of each query (row) with a set of chunks."""
+    known = [*passages(files, name).values()]
+    return pd.DataFrame(scored(files, labels, lists[q], known) for q, labels in asked.items())
 
 
 def passages(files: Files, name: str) -> dict[str, Passage]:
@@ -146,13 +143,13 @@ def best_dcg(labels: dict, known: list[Passage], k: int) -> float:
     return best
 
 
-def delivered(units: list[Passage], budget: int, cut: bool = True) -> list[Passage]:
-    """Return the texts that a budget pays for, the last one shortened, or without `cut` left."""
+def delivered(units: list[Passage], budget: int) -> list[Passage]:
+    """Return the texts that a budget pays for, the last one shortened."""
     got = []
     for unit in units:
         if unit.n > budget:
             part = coding().decode_bytes(token_ids(unit.text)[:budget]).decode(errors="ignore")
-            return [*got, unit._replace(text=part, n=budget)] if budget and cut else got
+            return [*got, unit._replace(text=part, n=budget)] if budget else got
         got.append(unit)
         budget -= unit.n
     return got
