@@ -251,17 +251,11 @@ def test_data_card_tells_how_the_halves_came_out(files):
     sizes = Counter(group.values())
     assert len({(number, split[q]) for q, number in group.items()}) == len(sizes)
     traits = witness_labels.traits(files).items()
-    differ = {name: witness_labels.variation(values, split) for name, values in traits}
+    halves = {name: witness_labels.shares(values, split) for name, values in traits}
+    differ = {name: abs(own["dev"] - own["test"]).sum() / 2 for name, own in halves.items()}
     reached = {half: set() for half in witness.SPLITS}
-    shares = defaultdict(lambda: dict.fromkeys(witness.SPLITS, 0))  # of kinds and services
-    halves = Counter(row["split"] for row in files.queries.values())
-    for query_id, row in files.queries.items():
-        half, relevant = row["split"], row["relevant_doc_ids"]
-        reached[half].update(witness.answers(files, query_id))
-        shares[row["kind"]][half] += 1
-        for doc_id in relevant:
-            share = 1 / len(relevant) / halves[half]
-            shares[files.documents[doc_id]["service"]][half] += share
+    for query_id in files.queries:
+        reached[split[query_id]].update(witness.answers(files, query_id))
     both, alone = set.intersection(*reached.values()), witness.apart(files)
     says(
         card(),
@@ -273,9 +267,11 @@ def test_data_card_tells_how_the_halves_came_out(files):
         f"{len(both)} documents (versions as one) are relevant in both",
         f"{sum(alone)} test queries share no relevant document with dev",
     )
-    for name, of in shares.items():
-        form = ".0%" if of["dev"] < 1 else ".0f"  # services have shares
-        says(card(), f"{name} {of['dev']:{form}} and {of['test']:{form}}")
+    for service, own in halves["service"].iterrows():
+        says(card(), f"{service} {own['dev']:.0%} and {own['test']:.0%}")
+    kinds = Counter((row["kind"], row["split"]) for row in files.queries.values())
+    for kind in halves["kind"].index.drop("none"):
+        says(card(), f"{kind} {kinds[kind, 'dev']} and {kinds[kind, 'test']}")
 
 
 def test_data_card_tells_how_systems_change_between_the_halves(files, rankers):
@@ -456,13 +452,12 @@ def test_sentences_about_the_baseline(cells, files, published, dev):
 
 def told_apart(files, published: dict) -> dict[str, dict]:
     """Return n, nDCG@10 and full hit@5 of all: 0 for a query without a full answer."""
-    parts, found = {"in another language": [], "of round 4, the newest": []}, {}
-    parts["without round 4"] = []
-    for q, row in files.queries.items():
-        name = "of round 4, the newest" if row.get("round") == 4 else "without round 4"
-        parts[name].append(q)
-        if "language" in row:
-            parts["in another language"].append(q)
+    asked, found = files.queries.items(), {}
+    parts = {
+        "in another language": [q for q, row in asked if "language" in row],
+        "of round 4, the newest": [q for q, row in asked if row.get("round") == 4],
+        "without round 4": [q for q, row in asked if row.get("round") != 4],
+    }
     for half in witness.SPLITS:
         for name, own in parts.items():
             rows = [

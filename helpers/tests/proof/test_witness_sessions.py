@@ -14,7 +14,7 @@ import test_witness
 import witness
 import witness_sessions
 from scipy.sparse.csgraph import connected_components
-from witness_labels import content, lucene_idf
+from witness_labels import lucene_idf
 from witness_pages import FOLDER, ROOT, five, has_rows, html_table, markdown_tables, page_of, says
 
 cells, files, base = test_witness.cells, test_witness.files, test_witness.base
@@ -121,13 +121,7 @@ def test_session_a_shows_overlap_and_coverage(cells, files):
     asked = pd.DataFrame(files.queries.values())
     asked["shared"] = [witness.overlap(files, q) for q in files.queries]
     dutch, kinds = asked.query("language == 'nl'")["shared"], asked.groupby("kind")["shared"].mean()
-    lowest, rarest = kinds.idxmin(), []
-    df = Counter(w for d in files.documents.values() for w in {*witness.words(d["text"])})
-    for row in files.queries.values():
-        texts = " ".join(files.documents[d]["text"] for d in row["relevant_doc_ids"])
-        common = content(row["query"]) & {*witness.words(texts)}
-        if row["kind"] == lowest and common:
-            rarest.append(min(df[word] for word in common))
+    lowest = kinds.idxmin()
     reached, n = len(witness.reached(files)), len(files.documents)
     coverage, share = witness.coverage(files, "kind"), 100 * reached / n
     least = min(coverage, key=lambda kind: coverage[kind]["share"])
@@ -141,15 +135,11 @@ def test_session_a_shows_overlap_and_coverage(cells, files):
     })  # fmt: skip
     tables_have(cells, {
         "a-overlap-table": {"nl": {"count": len(dutch), "mean": dutch.mean()}},
-        "a-overlap-rare": {lowest: {RAREST: median(rarest)}},
         "a-coverage-kind": {least: coverage[least]},
     })  # fmt: skip
     page = page_of(FOLDER / "coverage.md")
     says(page, f"{reached} of {n} documents ({share:.0f}%)")
     has_rows(markdown_tables(page)[1], {least: coverage[least]})
-
-
-RAREST = "documents that hold the rarest shared word"
 
 
 # Session B.

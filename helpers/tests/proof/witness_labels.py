@@ -2,9 +2,9 @@
 
 import functools
 import math
-from collections import Counter
 
 import numpy as np
+import pandas as pd
 import snowballstemmer
 import witness
 from scipy import stats
@@ -59,14 +59,12 @@ def traits(files: Files) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def variation(values: dict[str, list[str]], halves: dict[str, str]) -> float:
-    """Return half of all differences in the shares of values; a query is shared by its own."""
-    sums = {"dev": Counter(), "test": Counter()}
-    for query_id, half in halves.items():
-        for value in values[query_id]:
-            sums[half][value] += 1 / len(values[query_id])
-    dev, test = ({value: n / of.total() for value, n in of.items()} for of in sums.values())
-    return sum(abs(dev.get(name, 0) - test.get(name, 0)) for name in {**dev, **test}) / 2
+def shares(values: dict[str, list[str]], halves: dict[str, str]) -> pd.DataFrame:
+    """Return the share of each value (row) in each half (column); a query is shared by its own."""
+    rows = [(halves[q], value, 1 / len(own)) for q, own in values.items() for value in own]
+    table = pd.DataFrame(rows, columns=["half", "value", "weight"])
+    table = table.pivot_table("weight", "value", "half", aggfunc="sum", fill_value=0)
+    return table / table.sum()
 
 
 # The pool.
