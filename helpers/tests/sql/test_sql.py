@@ -89,7 +89,7 @@ def test_a_document_at_place_100_counts_for_recall_and_one_at_101_does_not(duck,
     class Made:
         @staticmethod
         def qrels():
-            return {"q": {last: 1, beyond: 2}}
+            return {"q": {found[0][0]: 0, last: 1, beyond: 2}}
 
     measures = {"nDCG@10": 0, "RR": 1 / 100, "recall@100": 1 / 2}
     assert bm25.evaluate_run(duck, Made)["q"] == pytest.approx(measures)
