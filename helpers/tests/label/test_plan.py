@@ -66,11 +66,11 @@ def two_runs(planned):
 
 
 def test_a_run_of_short_lists_is_measured_at_their_depth(planned):
-    qrels = {query_id: {"d07": 1} for query_id in planned.queries}
+    qrels = {query_id: dict.fromkeys(DOCUMENTS[:8], 1) for query_id in planned.queries}
     base = systems.saved_baseline(planned)
-    short = runs.Run("short", {q: ranked(DOCUMENTS[:5]) for q in qrels}, [], depth=5)
+    short = runs.Run("short", {q: ranked(DOCUMENTS[30:35]) for q in qrels}, [], depth=5)
     (row,) = plan.differences(planned, qrels, base, [short])
-    assert row["difference"] == 0  # the baseline's eighth result is as far off as the other's
+    assert row["difference"] == -1  # five of five, though eight are relevant
 
 
 def test_bands_hold_a_pair_at_its_best_rank(planned):
