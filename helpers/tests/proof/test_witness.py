@@ -5,6 +5,7 @@ import html
 import math
 import re
 from collections import Counter, defaultdict
+from statistics import median
 
 import numpy as np
 import pandas as pd
@@ -180,11 +181,11 @@ def test_readme_shows_the_baseline(published):
     wanted = {}
     for split, half in published["summary"].items():
         n, _, these, full = five(published, split)
-        wanted[split] = {name: half["measures"][name] for name in BASELINE} | {
+        wanted[split] = {name: f"{half['measures'][name]:.3f}" for name in BASELINE} | {
             "n": n,
-            "median rank of first relevant": half["median_first_rank"],
-            "full hit@5, of those with a full answer": [full / these, these],
-            "of all": full / n,
+            "median rank of first relevant": f"{half['median_first_rank']:.0f}",
+            "full hit@5, of those with a full answer": f"{full / these:.3f} (n = {these})",
+            "of all": f"{full / n:.3f}",
         }
     same_table(markdown_tables(page)[0], wanted)
     told = [
@@ -296,8 +297,12 @@ def test_data_card_tells_how_systems_change_between_the_halves(files, rankers):
     wanted = {}
     for words, name in SYSTEMS.items():
         dev, test = ((values[name] - base)[half] for half in (is_dev, ~is_dev))
-        between = witness.welch(dev, test)
-        wanted[words] = {"dev": dev.mean(), "test": test.mean(), "test minus dev (95%)": between}
+        between, low, high = witness.welch(dev, test)
+        wanted[words] = {
+            "dev": f"{dev.mean():+.3f}",
+            "test": f"{test.mean():+.3f}",
+            "test minus dev (95%)": f"{between:+.3f} ({low:+.3f} to {high:+.3f})",
+        }
     same_table(markdown_tables(re.sub("(?m)^  ", "", card()))[-1], wanted)
 
 
@@ -329,15 +334,17 @@ def test_tables_of_the_baseline(cells, files, published):
     for split, half in published["summary"].items():
         column, full = f"{split} (n = {half['n']})", half["full"]
         for name in names:
-            baseline[name][column] = [half["measures"][name], *half["intervals"].get(name, [])]
+            baseline[name][column] = f"{half['measures'][name]:.3f}"
+        for name, (low, high) in half["intervals"].items():
+            baseline[name][column] += f" ({low:.3f} to {high:.3f})"
         for name, mean in full["measures"].items():
-            baseline[name][column] = [mean, full["n"]]
-        baseline["median first rank"][column] = half["median_first_rank"]
+            baseline[name][column] = f"{mean:.3f} (n = {full['n']})"
+        baseline["median first rank"][column] = f"{half['median_first_rank']:.0f}"
     for split in witness.SPLITS:
         parts = published["by_kind"][split] | published["by_popularity"][split]
         for kind, part in parts.items():
             in_five = round(part["measures"]["hit@5"] * part["n"])
-            kinds[kind][f"{split} nDCG@10"] = part["measures"]["nDCG@10"]
+            kinds[kind][f"{split} nDCG@10"] = f"{part['measures']['nDCG@10']:.3f}"
             kinds[kind][f"{split} in five"] = f"{in_five} of {part['n']}"
     same_table(html_table(*cells["r-baseline"]), baseline)
     same_table(html_table(*cells["r-kinds"]), kinds)
@@ -346,7 +353,7 @@ def test_tables_of_the_baseline(cells, files, published):
 def test_table_of_comparisons(cells, published):
     compared = published["compared_dev"]
     rows = {"baseline": dict.fromkeys(("difference", "95 %, each by itself", "p (Holm)"), "")}
-    rows["baseline"] |= {"nDCG@10": compared["base"]["means"]["nDCG@10"]}
+    rows["baseline"] |= {"nDCG@10": f"{compared['base']['means']['nDCG@10']:.3f}"}
     rows["baseline"] |= {"verdict": "the baseline", "on test": ""}
     for row in compared["runs"]:
         at, on_test = row["measures"]["nDCG@10"], ""
@@ -358,10 +365,10 @@ def test_table_of_comparisons(cells, published):
         elif row["verdict"] in ("better", "worse"):
             on_test = "not looked at"
         rows[row["name"]] = {
-            "nDCG@10": at["run"],
-            "difference": at["difference"],
-            "95 %, each by itself": [at["low"], at["high"]],
-            "p (Holm)": row["p_holm"],
+            "nDCG@10": f"{at['run']:.3f}",
+            "difference": f"{at['difference']:+.3f}",
+            "95 %, each by itself": f"{at['low']:+.3f} to {at['high']:+.3f}",
+            "p (Holm)": f"{row['p_holm']:.4f}",
             "verdict": row["verdict"],
             "on test": on_test,
         }
@@ -371,7 +378,8 @@ def test_table_of_comparisons(cells, published):
 def test_tables_of_failures(cells, files, published):
     evidence, budgets = published["evidence"], {}
     for name, at in evidence["dev"]["sets"].items():
-        means = {f"{b:,}": at["means"][f"evidence recall within {b} tokens"] for b in BUDGETS}
+        recall = {b: at["means"][f"evidence recall within {b} tokens"] for b in BUDGETS}
+        means = {f"{b:,}": f"{value:.3f}" for b, value in recall.items()}
         budgets[name] = means | {"verdict": at.get("against", {}).get("verdict", "the baseline")}
     same_table(html_table(*cells["r-evidence-budgets"]), budgets)
     causes = {card["query_id"]: card["cause"] for card in published["cards"]}
@@ -397,37 +405,28 @@ def counts_of_kinds(files, names: dict[str, str]) -> dict:
 
 
 def test_sentences_about_the_set(cells, files, published):
-    facts, n, documents = witness.facts(files), len(files.queries), len(files.documents)
-    total, _, middle, longest = facts["tokens (cl100k_base)"]
-    _, kinds, services = facts["documents"]
-    reached, share = facts["documents reached by a query"]
-    judgments = facts["judgments"][0]
+    n, documents = len(files.queries), len(files.documents)
+    kinds, services = ({d[f] for d in files.documents.values()} for f in ("kind", "service"))
+    sizes = [witness.tokens(document["text"]) for document in files.documents.values()]
+    reached, judgments = len(witness.reached(files)), sum(map(len, files.grades.values()))
     relevant = sum(grade > 0 for row in files.grades.values() for grade in row.values())
-    long = sum(witness.tokens(document["text"]) > 512 for document in files.documents.values())
     tells(
         cells["r-corpus"][0],
-        f"{documents} documents of {kinds} kinds about {services} services, {total:,} tokens",
-        f"median document has {middle} tokens, the longest {longest:,}",
-        f"{long} are longer than one chunk",
+        f"{documents} documents of {len(kinds)} kinds about {len(services)} services, "
+        f"{sum(sizes):,} tokens",
+        f"median document has {median(sizes)} tokens, the longest {max(sizes):,}",
+        f"{sum(size > 512 for size in sizes)} are longer than one chunk",
         f"Asked: {n} queries",
         f"{judgments:,} judgments. {relevant:,} of these are relevant, {relevant / n:.1f} for each",
-        f"reach {reached} documents ({share:.0%})",
+        f"reach {reached} documents ({reached / documents:.0%})",
         f"answers {len(files.asked) - n} queries",
     )
     lead = cells["r-lead"][1].partition("\n\n**Kinds of question.** ")[0]
     n_test = published["summary"]["test"]["n"]
     tells(lead, f"{documents} documents, {n} questions", f"the {n_test} test questions")
     tells(cells["r-limits"][0], f"{documents} documents")
-    said = cells["r-agreement"][0]
-    for name, (pairs, equal, kappa, low, high, *by_grade) in witness.readings(files).items():
-        grades = zip(by_grade[::2], by_grade[1::2], strict=True)
-        grades = ", ".join(f"{grade}: {share:.0%}" for grade, share in grades)
-        said = says(
-            said,
-            f"{name}: {pairs:,} pairs, {equal:.1%} equal, Cohen's kappa {kappa:.2f} "
-            f"({low:.2f} to {high:.2f}); equal by first grade {grades}",
-        )
-    tells(said)
+    told = [f"{name}: {text}" for name, text in witness.readings(files).items()]
+    tells(cells["r-agreement"][0], *told)
 
 
 def test_sentences_about_the_baseline(cells, files, published, dev):
@@ -443,14 +442,14 @@ def test_sentences_about_the_baseline(cells, files, published, dev):
         f"differ by {abs(values['nDCG@10'] - test['nDCG@10']):.3f} in nDCG@10",
     )
     lines = re.findall(r"^\| (dev|test) \| (.+?) \| (.+) \|$", rest, re.MULTILINE)
-    shown = {f"{half}, {name}": dict(enumerate(of.split(" | "))) for half, name, of in lines}
-    same_table(shown, told_apart(files, published))
+    shown = {f"{half}, {name}": of for half, name, of in lines}
+    assert shown == told_apart(files, published)
     runs = len(published["compared_dev"]["runs"])
     said = cells["r-compared-text"][0].partition("\n\n- *")[0]  # then systems, in their own words
     tells(said, f"the same {n} dev queries", f"{runs} comparisons")
 
 
-def told_apart(files, published: dict) -> dict[str, dict]:
+def told_apart(files, published: dict) -> dict[str, str]:
     """Return n, nDCG@10 and full hit@5 of all: 0 for a query without a full answer."""
     asked, found = files.queries.items(), {}
     parts = {
@@ -464,8 +463,8 @@ def told_apart(files, published: dict) -> dict[str, dict]:
                 row["measures"] for row in published["per_query"]
                 if row["split"] == half and row["query_id"] in own
             ]  # fmt: skip
-            means = [np.mean([of.get(n, 0) for of in rows]) for n in ("nDCG@10", "full hit@5")]
-            found[f"{half}, {name}"] = dict(enumerate([len(rows), *means]))
+            ndcg, full = (np.mean([of.get(n, 0) for of in rows]) for n in ("nDCG@10", "full hit@5"))
+            found[f"{half}, {name}"] = f"{len(rows)} | {ndcg:.3f} | {full:.3f}"
     return found
 
 

@@ -336,7 +336,7 @@ def verdict(at: dict, p: float, matters=MATTERS) -> str:
 def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
     """Return share equal, kappa (Cohen 1960) with its 95 % interval.
 
-    "by grade" lists each grade of the first reading and how often the second gave the same.
+    "by grade" has for each grade of the first reading how often the second gave the same.
     """
     table = np.array([[pairs.count((a, b)) for b in grades] for a in grades]) / len(pairs)
     first, second = table.sum(1), table.sum(0)
@@ -346,16 +346,13 @@ def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float
     weights = np.eye(len(grades)) - weights
     spread = (table * weights**2).sum() - (kappa - chance * (1 - kappa)) ** 2
     reach = 1.959964 * math.sqrt(max(0, spread) / len(pairs)) / (1 - chance)
-    by_grade = []
-    for grade, row in zip(grades, table, strict=True):
-        if row.any():
-            by_grade += [grade, row[grade] / row.sum()]
+    shares = zip(grades, table.diagonal() / first, strict=True)
     return {
-        "pairs": len(pairs),
         "equal": float(equal),
         "kappa": kappa,
-        "interval": [kappa - reach, min(1, kappa + reach)],
-        "by grade": by_grade,
+        "low": kappa - reach,
+        "high": min(1, kappa + reach),
+        "by grade": dict(shares),
     }
 
 
@@ -683,8 +680,8 @@ def held(files: Files, run: dict, base: dict) -> dict:
 # The other pages: data card, coverage, word overlap.
 
 
-def facts(files: Files) -> dict[str, list[float]]:
-    """Return the numbers of each row of the data card's table, in their order."""
+def facts(files: Files) -> dict[str, str | int]:
+    """Return the rows of the data card's table, as they must read."""
     documents, queries = files.documents.values(), files.queries.values()
     sizes = [tokens(d["text"]) for d in documents]
     grades = [g for judged in files.grades.values() for g in judged.values()]
@@ -694,18 +691,21 @@ def facts(files: Files) -> dict[str, list[float]]:
     relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
     missed = sum(not p["first"] for p in relevant)
     n, n_reached = len(documents), len(reached(files))
+    by_grade = ", ".join(f"{grades.count(grade)} of grade {grade}" for grade in (0, 1, 2))
     return {
-        "documents": [n, len(kinds), len(services)],
-        "tokens (cl100k_base)": [sum(sizes), min(sizes), median(sizes), max(sizes)],
-        "queries": [len(queries), *(halves[name] for name in sorted(halves))],
-        "queries that no document answers": [len(files.asked) - len(queries)],
-        "judgments": [len(grades), *(n for g in (0, 1, 2) for n in (grades.count(g), g))],
-        "documents reached by a query": [n_reached, n_reached / n],
-        "queries with short answers": [sum("answers" in row for row in queries)],
-        "pairs judged in the pool": [len(pool)],
-        "relevant, missed by the first labelling": [missed, len(relevant)],
+        "documents": f"{n} of {len(kinds)} kinds about {len(services)} services",
+        "tokens (cl100k_base)": f"{sum(sizes):,}: shortest document {min(sizes)}, "
+        f"median {median(sizes)}, longest {max(sizes):,}",
+        "queries": f"{len(queries)}: "
+        + ", ".join(f"{halves[name]} {name}" for name in sorted(halves)),
+        "queries that no document answers": len(files.asked) - len(queries),
+        "judgments": f"{len(grades)}: {by_grade}",
+        "documents reached by a query": f"{n_reached} ({n_reached / n:.0%})",
+        "queries with short answers": sum("answers" in row for row in queries),
+        "pairs judged in the pool": len(pool),
+        "relevant, missed by the first labelling": f"{missed} of {len(relevant)}",
         "disputed, read three times or more": disputed(files),
-    } | {f"second pass, {name}": row for name, row in readings(files).items()}
+    } | {f"second pass, {name}": text for name, text in readings(files).items()}
 
 
 def second_pass(files: Files) -> pd.DataFrame:
@@ -713,24 +713,37 @@ def second_pass(files: Files) -> pd.DataFrame:
     return pd.DataFrame(rows(files.folder / "second_pass.jsonl")).sort_values("round")
 
 
-def readings(files: Files) -> dict[str, list[float]]:
-    """Return what the data card says of each round of reading, in that order."""
+def rounds(files: Files) -> dict[int, dict]:
+    """Return the agreement of each round of reading, and how many pairs it had."""
     found = {}
-    for (number, reader), own in second_pass(files).groupby(["round", "reader"]):
-        at = agreement([*zip(own["first"], own["second"], strict=True)])
-        row = [at["pairs"], at["equal"], at["kappa"], *at["interval"], *at["by grade"]]
-        found[f"round {number}, by a {reader}"] = row
+    for number, own in second_pass(files).groupby("round"):
+        pairs = [*zip(own["first"], own["second"], strict=True)]
+        found[number] = {"pairs": len(pairs)} | agreement(pairs)
     return found
 
 
-def disputed(files: Files) -> list[int]:
+def readings(files: Files) -> dict[str, str]:
+    """Return what card and write-up say of each round of reading."""
+    found = {}
+    for number, at in rounds(files).items():
+        grades = ", ".join(f"{grade}: {share:.0%}" for grade, share in at["by grade"].items())
+        found[f"round {number}, by a model"] = (
+            f"{at['pairs']:,} pairs, {at['equal']:.1%} equal, Cohen's kappa {at['kappa']:.2f} "
+            f"({at['low']:.2f} to {at['high']:.2f}); equal by first grade {grades}; "
+            "readers: language models of one family"
+        )
+    return found
+
+
+def disputed(files: Files) -> str:
     """Return how many pairs got unlike grades in several rounds, the decided and the tied ones."""
     tied = []
     for _, own in second_pass(files).groupby(["query_id", "doc_id"]):
         votes = Counter([own["first"].iloc[0], *own["second"]]).most_common()
         if len(own) > 1 and len(votes) > 1:
             tied.append(votes[0][1] == votes[1][1])
-    return [len(tied), len(tied) - sum(tied), sum(tied)]
+    decided = len(tied) - sum(tied)
+    return f"{len(tied)} pairs, {decided} with one most frequent grade, {sum(tied)} tied"
 
 
 def without_code(body: str) -> str:
