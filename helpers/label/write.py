@@ -5,32 +5,35 @@ import math
 import re
 import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
-from ..measure import evalset, files
-from ..measure.files import EvalSetError
+from ..measure import evalset, files, links
+from ..measure.evalset import Document, EvalSet, Judgment, Query
+from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
-from . import catalogue, collections, questions, trees
-from .qrels import Labels, assign_halves, count_common_ids, keep_answered, read_labels
-from .readers import WORDS, Options, Source, Task
+from . import catalogue, collections, halves, questions, trees
+from .readers import WORDS, Label, Options, Source, Task, half_of
 
-READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
-    "markdown": (trees.markdown_tree, "title text"),
-    "text": (trees.text_tree, ""),
-    "code": (trees.code_tree, ""),
-    "hotpotqa": (questions.hotpotqa, "split"),
-    "beir": (collections.read_tables, "split title text columns"),
-    "trec": (collections.read_tables, "split title text columns"),
-    "table": (collections.read_tables, "split title text columns queries labels"),
-    "ir_datasets": (catalogue.read_dataset, "split queries"),
-}
 SOME = ("split", "title", "text", "columns", "queries", "labels")  # options that not all kinds have
+READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
+    "markdown": (trees.markdown_tree, SOME[1:3]),
+    "text": (trees.text_tree, ()),
+    "code": (trees.code_tree, ()),
+    "hotpotqa": (questions.hotpotqa, SOME[:1]),
+    "beir": (collections.read_tables, SOME[:4]),
+    "trec": (collections.read_tables, SOME[:4]),
+    "table": (collections.read_tables, SOME),
+    "ir_datasets": (catalogue.read_dataset, ("split", "queries")),
+}
 NEW = Path(__file__).parent / "new"  # a set to start from
+SMALLER = 0.25  # share of the queries that the smaller half must have, or groups are torn
+USES = {"dev": "where failures are read", "test": "where final numbers come from"}
 TRUNCATED = (
     "truncated: --max-docs kept every relevant document and part of the others, "
     "so scores are too high to compare with published ones"
@@ -50,6 +53,7 @@ source for authors and licence before you pass them on.
 """
 IDS = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
 PATHS = "An id is the path in the source, with : for each / and without the ending."
+Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 
 
 def import_command(source: str, to: Path, **more) -> list[str]:
@@ -96,27 +100,18 @@ def import_into(options: Options, to: Path) -> list[str]:
     return lines
 
 
-def write_unchecked(options: Options, folder: Path) -> list[str]:
-    """Write what a source holds, whether it makes a set or not; return what was found."""
-    task = Task(options)
-    source = READERS[options.kind][0](task)
-    if options.language:
-        source = source._replace(words=WORDS.get(options.language, "words"))
-    return write_source(source, folder, task)
-
-
 def wrong_options(options: Options) -> list[str]:
     """Return what is wrong with a kind and its options."""
     kind, language = options.kind, options.language
     if kind not in READERS or not options.path:
         found = f"found {kind}:{options.path}"
         return [f"--from: {found}, wanted KIND:PATH with a kind of: {', '.join(READERS)}"]
-    taken = READERS[kind][1].split()
-    problems = [
-        f"--{name} is not for {kind}, wanted of such options only: {', '.join(taken) or 'none'}"
-        for name in SOME
-        if getattr(options, name) and name not in taken
-    ]
+    _, taken = READERS[kind]
+    wanted = f"wanted of such options only: {', '.join(taken) or 'none'}"
+    problems = []
+    for name in SOME:
+        if getattr(options, name) and name not in taken:
+            problems.append(f"--{name} is not for {kind}, {wanted}")
     if options.max_docs is not None and options.max_docs < 1:
         problems.append(f"--max-docs is {options.max_docs}, wanted a number from 1")
     if language and not re.fullmatch("[a-z]{2,3}", language):
@@ -124,37 +119,50 @@ def wrong_options(options: Options) -> list[str]:
     return problems
 
 
-def write_source(source: Source, folder: Path, task: Task) -> list[str]:
-    """Write what a source holds into `folder` and return what was found, line by line."""
+def write_unchecked(options: Options, folder: Path) -> list[str]:
+    """Write what a source holds, whether it makes a set or not; return what was found."""
+    task = Task(options)
+    read, _ = READERS[options.kind]
+    source = read(task)
+    if options.language:
+        source = source._replace(words=WORDS.get(options.language, "words"))
     queries = _queries_by_id(source, task)
-    qrels = read_labels(source, task)
+    qrels = read_labels(source.labels or (), task)
     task.stop()
-    in_common = [count_common_ids("query", qrels, queries, source, task)] if qrels else []
-    written, document_places, truncated = write_corpus(folder, source, qrels, task)
+    in_common = _ids_in_common("query ids", qrels, "queries", queries, source, task)
+    corpus = write_corpus(folder, source, qrels, task)
     task.stop()
-    if not written:
+    if not corpus.written:
         raise EvalSetError([f"{task.source}: found no documents, wanted some with a text"])
-    if qrels:
-        judged = {doc_id: None for row in qrels.values() for doc_id in row}
-        in_common.append(count_common_ids("document", judged, document_places, source, task))
-    kept = keep_answered(queries, qrels, written, task)
+    judged = dict.fromkeys(doc_id for row in qrels.values() for doc_id in row)
+    in_common += _ids_in_common("document ids", judged, "corpus", corpus.places, source, task)
+    kept = keep_answered(queries, qrels, corpus.written, task)
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "
         raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    halve = task.options.halve
-    halves, drawn = assign_halves(queries, kept, source, halve, folder) if kept else ({}, "")
-    write_labels(folder, queries, kept, halves)
+    splits, sentence = {}, ""
+    if kept:
+        splits, sentence = assign_halves(queries, kept, source, options.halve, folder)
+    write_labels(folder, queries, kept, splits)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
-    settings = write_settings(folder, task.options.kind, source.words, grades)
     lines = [
-        f"documents: {len(written)}",
-        f"queries: {len(kept)}" + _breakdown(Counter(halves.values()), ""),
+        f"documents: {len(corpus.written)}",
+        f"queries: {len(kept)}" + _breakdown(Counter(splits.values()), ""),
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
+        *in_common,
+        *task.lines(),
+        TRUNCATED if corpus.is_truncated else "",
+        sentence,
+        *write_settings(folder, options.kind, source.words, grades),
+        _own_documents(folder) if kept.keys() & corpus.written else "",
+        *source.about,
     ]
-    lines += [*in_common, *task.lines(), *([TRUNCATED] if truncated else [])]
-    own = evalset.load(folder).own_documents if kept.keys() & written else ()
-    themselves = OWN.format(len(own)) if own else ""
-    return lines + [line for line in (drawn, *settings, themselves, *source.about) if line]
+    return [line for line in lines if line]
+
+
+def _own_documents(folder: Path) -> str:
+    own = evalset.load(folder).own_documents
+    return OWN.format(len(own)) if own else ""
 
 
 def _breakdown(counts: Counter, words: str) -> str:
@@ -180,10 +188,151 @@ def _is_new(place: str, row: dict, name: str, places: dict[str, str], task: Task
     return first == place
 
 
-def write_corpus(
-    folder: Path, source: Source, qrels: Labels, task: Task
-) -> tuple[set[str], dict[str, str], bool]:
-    """Write corpus.jsonl; return the ids in it, {id: place} of those read, and if it was cut.
+# What labels mean: which queries they keep, and which half each query is in.
+
+
+def read_labels(labels: Iterable[Label], task: Task) -> Labels:
+    """Return the labels by query; the same pair may stand twice only with the same grade.
+
+    Grades below 0 become 0: trec_eval too gives them no gain.
+    """
+    qrels: Labels = {}
+    for label in labels:
+        place, split, query_id, doc_id, grade, _ = label
+        number = re.fullmatch(r"(-?\d{1,3})(\.0+)?", str(grade).strip())
+        if not number:
+            problem = f"grade is {str(grade).strip()!r}, wanted a whole number up to 999"
+            task.problems.append(f"{place}: {problem}")
+        if not (number and query_id and doc_id):  # a reader has told of the id that lacks
+            continue
+        if int(number[1]) < 0:
+            task.changed["grades below 0, which became 0"] += 1
+        label = label._replace(grade=max(0, int(number[1])))
+        row = qrels.setdefault(query_id, {})
+        former = row.setdefault(doc_id, label)
+        first = next(iter(row.values()))
+        if first.split != split:
+            there = f"query {query_id} is in {split} and at {first.place} in {first.split}"
+            task.problems.append(f"{place}: {there}, wanted each query in one split")
+        elif former.grade != label.grade:
+            there = f"grade {label.grade} and at {former.place} grade {former.grade}"
+            task.problems.append(f"{place}: {query_id} {doc_id} has {there}, wanted one")
+        elif former.place != place:
+            task.leave_out("pairs judged twice with one grade", place)
+    return qrels
+
+
+def _ids_in_common(
+    what: str, judged: dict, where: str, held: dict, source: Source, task: Task
+) -> list[str]:
+    """Return a line with how many judged ids are there, none where nothing is judged.
+
+    Raises EvalSetError where no id is there: it is a wrong split.
+    """
+    if not judged:
+        return []
+    number = sum(name in held for name in judged)
+    line = f"{what} in the qrels: {len(judged)}, of them in the {where}: {number}"
+    if held and not number:
+        found = f"found {next(iter(judged))} in the qrels and {next(iter(held))} there"
+        wanted = "wanted the same split and ids written the same way, leading zeros too"
+        splits = f"splits found: {', '.join(source.splits) or 'unknown'}"
+        raise EvalSetError([f"{task.source}: {line}; {found}, {wanted}; {splits}"])
+    return [line]
+
+
+def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task: Task) -> Labels:
+    """Return the labels of known queries and documents, for queries with a relevant document."""
+    kept = {}
+    for query_id, row in qrels.items():
+        first = next(iter(row.values())).place
+        if query_id not in queries:
+            task.leave_out("judged queries without a text", first)
+            continue
+        own = {}
+        for doc_id, label in row.items():
+            if doc_id in held:
+                own[doc_id] = label
+            else:
+                what = "relevant" if label.grade else "grade-0"
+                task.leave_out(f"{what} labels of documents that are not there", label.place)
+        if any(label.grade for label in own.values()):
+            kept[query_id] = own
+        else:
+            task.leave_out("judged queries without a relevant document", first)
+    for query_id in queries:
+        if query_id not in qrels:
+            task.leave_out("queries without judgments", f"query {query_id}")
+    return kept
+
+
+def assign_halves(
+    queries: dict[str, dict], kept: Labels, source: Source, halve: bool, folder: Path
+) -> tuple[dict[str, str], str]:
+    """Return {query_id: dev or test} and a sentence that says where the halves come from.
+
+    The source's own splits count if it has both sides, read or not. Else, or with `halve`,
+    halves are drawn.
+    """
+    splits = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
+    read = sorted({*splits.values()})
+    own = {query_id: half_of(split) for query_id, split in splits.items()}
+    sides = {half_of(split) for split in (*source.splits, *read)}
+    if halve or not sides.issuperset(SPLITS) or None in own.values():
+        drawn, how = draw_halves(judged_part(queries, kept, source, folder))
+        return drawn, f"halves: drawn{how} ({', '.join(read)})"
+    sentence = f"halves: the source's own ({', '.join(read)})"
+    for half in {*SPLITS} - {*own.values()}:
+        other = next(split for split in source.splits if half_of(split) == half)
+        sentence += f"; none is {half}, {USES[half]}: import with --split "
+        sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
+    return own, sentence
+
+
+def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
+    """Return what a draw may see: queries, relevant documents with their texts, and labels."""
+    judgments = [
+        Judgment(query_id, doc_id, label.grade)
+        for query_id, row in kept.items()
+        for doc_id, label in row.items()
+        if label.grade
+    ]
+    relevant = defaultdict(list)
+    for judgment in judgments:
+        relevant[judgment.query_id].append(judgment.doc_id)
+    asked = {q: Query(q, queries[q]["query"], tuple(ids)) for q, ids in relevant.items()}
+    answers = {judgment.doc_id for judgment in judgments}
+    documents = {}
+    for _, row in files.rows(folder / "corpus.jsonl"):
+        if row["doc_id"] in answers:
+            documents[row["doc_id"]] = Document(row["doc_id"], "", row["text"])
+    return EvalSet(folder, documents, asked, judgments, source.words)
+
+
+def draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
+    """Return {query_id: dev or test} and how they were drawn, in words."""
+    linked = links.alike_documents(evals)[1]
+    groups = links.components(evals, linked)
+    drawn, _ = halves.draw_halves(evals, groups, linked)
+    largest, n = max(map(len, groups)), len(drawn)
+    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
+    if smaller >= SMALLER * n or largest == 1:
+        return drawn, ", queries that share a full answer in one"
+    torn = [{query_id} for query_id in evals.queries]
+    drawn, _ = halves.draw_halves(evals, torn, linked)
+    return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
+
+
+class Corpus(NamedTuple):
+    """What of a source was written, what was read at all, and whether some was left out."""
+
+    written: set[str]
+    places: dict[str, str]  # of every id that was read
+    is_truncated: bool
+
+
+def write_corpus(folder: Path, source: Source, qrels: Labels, task: Task) -> Corpus:
+    """Write corpus.jsonl and return what is in it.
 
     --max-docs limits the documents: the relevant ones always stay, then the ones judged 0, then
     the first of the others. Reading stops when nothing more can come.
@@ -194,15 +343,16 @@ def write_corpus(
     room = max(0, (task.options.max_docs or math.inf) - len(relevant))
     places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
     places_left["others"] = max(0, room - len(zeros))
+    tiers = dict.fromkeys(zeros, "zeros") | dict.fromkeys(relevant, "relevant")
     written, places, truncated = set(), {}, False
     stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see inert.Screen
     look = {"unit": "", "leave": False, "disable": None}  # None: where nobody looks
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in tqdm(source.documents, "documents", file=stream, **look):
             if not any(places_left.values()):
-                return written, places, True
+                return Corpus(written, places, True)
             doc_id = row["doc_id"]
-            tier = "relevant" if doc_id in relevant else "zeros" if doc_id in zeros else "others"
+            tier = tiers.get(doc_id, "others")
             if not _is_new(place, row, "doc_id", places, task):
                 continue
             if not row["text"].strip():
@@ -210,13 +360,13 @@ def write_corpus(
             elif places_left[tier]:
                 places_left[tier] -= 1
                 written.add(doc_id)
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+                file.write(files.as_lines([row]))
             else:
                 truncated = True
-    return written, places, truncated
+    return Corpus(written, places, truncated)
 
 
-def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, str]) -> None:
+def write_labels(folder: Path, queries: dict, kept: Labels, splits: dict[str, str]) -> None:
     """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
     if not kept:
         shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
@@ -224,36 +374,46 @@ def write_labels(folder: Path, queries: dict, kept: Labels, halves: dict[str, st
     rows, judgments = [], []
     for query_id, row in kept.items():
         relevant = [doc_id for doc_id, label in row.items() if label.grade]
-        more = {"relevant_doc_ids": relevant, "split": halves[query_id]}
+        more = {"relevant_doc_ids": relevant, "split": splits[query_id]}
         rows.append(queries[query_id] | more)
         for doc_id, label in row.items():
             pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            judgments.append(pair | ({"evidence": [*label.evidence]} if label.evidence else {}))
+            if label.evidence:
+                pair["evidence"] = label.evidence
+            judgments.append(pair)
     files.write_jsonl(folder / "retrieval_queries.jsonl", rows)
     files.write_jsonl(folder / "judgments.jsonl", judgments)
 
 
 def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list[str]:
     """Write settings.json if it must say something; return a line for tokenizer and grades."""
-    settings = {} if words == "words" else {"words": words}
+    settings = {}
+    if words != "words":
+        settings["words"] = words
     if max(grades, default=0) > files.GRADES[-1]:
         settings["highest_grade"] = max(grades)
     lines = [f"{name}: {value}, in settings.json" for name, value in settings.items()]
-    settings |= {"imported": kind} if grades else {}  # with labels, not only documents
+    if grades:  # labels, not only documents
+        settings["imported"] = kind
     if settings:
         files.write(folder / "settings.json", json.dumps(settings) + "\n")
     return lines
 
 
 def data_card(options: Options, lines: list[str]) -> str:
-    """Return the data card: the source without the paths of this machine, and what was found."""
-    found, values = "\n".join(f"- {line}" for line in lines), options._asdict()
-    for option in ("path", "queries", "labels") if options.kind != "ir_datasets" else ():
-        path = Path(values[option] or "")
-        values[option] = path.resolve().name if values[option] else None
-        found = found.replace(str(path), path.name) if path.is_absolute() else found
-    kind, name, halve = (values.pop(option) for option in ("kind", "path", "halve"))
-    words = [f" --{option.replace('_', '-')} {value}" for option, value in values.items() if value]
-    words += [" --halve"] if halve else []
+    """Return README.md: the source, without the paths of this machine, and what was found."""
+    found = "\n".join(f"- {line}" for line in lines)
+    values = options._asdict()
+    for option in ("path", "queries", "labels"):
+        if values[option] and options.kind != "ir_datasets":
+            path = Path(values[option])
+            values[option] = path.resolve().name
+            if path.is_absolute():
+                found = found.replace(str(path), path.name)
+    kind, name = values.pop("kind"), values.pop("path")
+    words = ""
+    for option, value in values.items():
+        if value:
+            words += f" --{option.replace('_', '-')}" + ("" if value is True else f" {value}")
     ids = PATHS if kind in ("markdown", "text", "code") else IDS
-    return CARD.format(kind=kind, name=name, options="".join(words), ids=ids, found=found)
+    return CARD.format(kind=kind, name=name, options=words, ids=ids, found=found)

@@ -18,6 +18,7 @@ from .text import NEAR, TOKENIZERS, content_words, how_many, merge_groups, near_
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
+Rows = Iterable[tuple[str, dict]]  # (file:line, row)
 LABEL_NEXT = f"judge what the rankers find in session A's panel ({command('lab', EVALS='folder')})"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
@@ -215,20 +216,24 @@ class EvalSet(NamedTuple):
 
         With `known` only of the queries with these ids.
         """
-        qrels, rows = self.qrels(), _among(self.settled_queries, known)
-        return _digest([q, r.query, r.split, sorted(qrels.get(q, {}).items())] for q, r in rows)
+        qrels = self.qrels()
+        rows = []
+        for query in _among(self.settled_queries, known):
+            grades = sorted(qrels.get(query.query_id, {}).items())
+            rows.append([query.query_id, query.query, query.split, grades])
+        return _digest(rows)
 
     def topics_hash(self, known: Collection[str] | None = None) -> str:
         """Return the SHA-256 of the ids and words of all queries, or of the `known` ones.
 
         That's what a run depends on.
         """
-        return _digest([q, row.query] for q, row in _among(self.all_queries, known))
+        return _digest([q.query_id, q.query] for q in _among(self.all_queries, known))
 
 
-def _among(queries: dict[str, Query], known: Collection[str] | None) -> list[tuple[str, Query]]:
+def _among(queries: dict[str, Query], known: Collection[str] | None) -> list[Query]:
     """Return the queries in id order, only the `known` ones if there are any such ids."""
-    return [(q, row) for q, row in sorted(queries.items()) if known is None or q in known]
+    return [row for q, row in sorted(queries.items()) if known is None or q in known]
 
 
 def left_out(waiting: Collection[str], newer: Collection[str] = ()) -> str:
@@ -262,21 +267,32 @@ def load(path: Path | str | None = None) -> EvalSet:
     problems, places = [], {}  # of the row of a query or of a judged pair: where it stands
     for name in PROSE:
         files.optional_page(path / name, problems)
-    settings = _read_settings(path / "settings.json", problems)
+    settings = files.read_settings(path / "settings.json", problems)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
+    table = path / "judgments.jsonl"
+    is_judged = os.path.lexists(table)  # not exists(): of a link whose file is gone it says no
+    asked = files.read(path / "retrieval_queries.jsonl", problems, places=places)
+    labelled = files.read(table, problems, grades, places)  # both are read when they're looped over
     documents = _read_corpus(path, problems)
-    queries = _read_queries(path, documents, places, problems)
-    judgments = _read_judgments(path, documents, queries, grades, places, problems)
+    queries = _queries(asked, documents, is_judged, problems)
+    judgments = [Judgment(q, d, 1) for q, row in queries.items() for d in row.relevant_doc_ids]
+    if is_judged:
+        judgments = _judgments(labelled, documents, queries, path, problems)
     if not problems:
         queries = _with_relevant(queries, judgments, places, problems)
     files.refuse(problems)
-    unanswered = {q: query for q, query in queries.items() if query.kind == NO_ANSWER}
-    answered = {q: query for q, query in queries.items() if query.relevant_doc_ids}
-    waiting = {q: queries[q] for q in queries if q not in unanswered and q not in answered}
+    answered, unanswered, waiting = {}, {}, {}
+    for query_id, query in queries.items():
+        if query.kind == NO_ANSWER:
+            unanswered[query_id] = query
+        elif query.relevant_doc_ids:
+            answered[query_id] = query
+        else:
+            waiting[query_id] = query
+    rules = {name: settings[name] for name in EvalSet._fields if name in settings}
     words = settings.get("words", "words")
-    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
-    evals = evals._replace(waiting=waiting)
-    return evals._replace(**{name: settings[name] for name in EvalSet._fields if name in settings})
+    parts = (path, documents, answered, judgments, words, grades, unanswered)
+    return EvalSet(*parts, waiting=waiting, **rules)
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
@@ -304,33 +320,22 @@ def read_corpus(path: Path) -> dict[str, Document]:
     return documents
 
 
-def _read_settings(path: Path, problems: list[str]) -> dict:
-    settings = files.json_page(path, problems) if os.path.lexists(path) else {}
-    faults = files.schema("settings").faults(settings)
-    full, highest = settings.get("full_grade", 0), settings.get("highest_grade", GRADES[-1])
-    if not faults and full > highest:
-        faults.append(f"field full_grade is {full}, wanted {files.too_high(full, highest, 'it')}")
-    problems += [f"{path}:1: {fault}" for fault in faults]
-    return {} if faults else settings
-
-
 def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     """Return the documents of the pages corpus/*.md or of corpus.jsonl, in id order."""
     table, pages, before = path / "corpus.jsonl", _pages(path / "corpus", problems), len(problems)
     places = {(page.stem,): f"{page}:1" for page in pages}
     if pages and os.path.lexists(table):
         problems.append(f"{table}:1: there is also a folder corpus/, keep one of the two")
-    if pages:
-        documents = [_read_page(page, problems) for page in pages]
-    else:
-        rows = files.read(table, problems, places=places)
-        fields = ({f: row[f] for f in Document._fields if f in row} for _, row in rows)
-        documents = [Document(**named) for named in fields]
+    documents = [_read_page(page, problems) for page in pages]
+    if not pages:
+        for _, row in files.read(table, problems, places=places):
+            documents.append(Document(**{f: row[f] for f in Document._fields if f in row}))
     if not documents and len(problems) == before:
         problems.append(f"{table}:1: no documents found, wanted corpus/*.md or corpus.jsonl")
     by_id = {document.doc_id: document for document in sorted(documents)}
-    for doc_id, original in ((d, doc.copy_of) for d, doc in by_id.items() if doc.copy_of):
-        if original == doc_id or original not in by_id:
+    for doc_id, document in by_id.items():
+        original = document.copy_of
+        if original and (original == doc_id or original not in by_id):
             fault = f"copy_of is {original!r}, wanted the id of another document"
             problems.append(f"{places[doc_id,]}: {fault}")
     return by_id
@@ -361,11 +366,11 @@ def _read_page(path: Path, problems: list[str]) -> Document:
     return Document(path.stem, "", "")  # keeps the id known: its labels are no further problem
 
 
-def _read_queries(path: Path, documents: dict, places: dict, problems: list) -> dict[str, Query]:
+def _queries(rows: Rows, documents: dict, is_judged: bool, problems: list[str]) -> dict[str, Query]:
     """Return the queries in id order, with the relevant_doc_ids that their rows list."""
-    queries, is_judged = {}, os.path.lexists(path / "judgments.jsonl")
+    queries = {}
     wanted = files.schema("retrieval_queries").wanted("relevant_doc_ids")
-    for place, row in files.read(path / "retrieval_queries.jsonl", problems, places=places):
+    for place, row in rows:
         if not is_judged and "relevant_doc_ids" not in row:
             problems.append(f"{place}: field relevant_doc_ids is missing, wanted {wanted}")
         lists = {name: tuple(row.get(name, ())) for name in ("relevant_doc_ids", "answers")}
@@ -373,7 +378,7 @@ def _read_queries(path: Path, documents: dict, places: dict, problems: list) -> 
             if doc_id not in documents:
                 problems.append(f"{place}: {unknown_document(doc_id, documents, len(problems))}")
         queries[row["query_id"]] = Query(**row | lists)
-    return {query_id: queries[query_id] for query_id in sorted(queries)}
+    return dict(sorted(queries.items()))
 
 
 def unknown_document(doc_id: str, documents: dict, told: int) -> str:
@@ -383,14 +388,11 @@ def unknown_document(doc_id: str, documents: dict, told: int) -> str:
     return f"document {doc_id} is not in the corpus, wanted one of its {len(documents)} ids{hint}"
 
 
-def _read_judgments(
-    path: Path, documents: dict, queries: dict, grades: tuple, places: dict, problems: list[str]
+def _judgments(
+    rows: Rows, documents: dict, queries: dict, folder: Path, problems: list[str]
 ) -> list[Judgment]:
-    """Return the judgments; without judgments.jsonl each listed document counts as 1."""
-    table, is_sound, judgments, lost = path / "judgments.jsonl", not problems, [], []
-    if not os.path.lexists(table):  # not exists(): of a link whose file is gone it says no
-        return [Judgment(q, d, 1) for q, query in queries.items() for d in query.relevant_doc_ids]
-    for place, row in files.read(table, problems, grades, places):
+    is_sound, judgments, lost = not problems, [], []
+    for place, row in rows:
         judgment = Judgment(**row | {"evidence": evidence_quotes(row)})
         if judgment.query_id not in queries:
             lost.append((place, row))
@@ -399,7 +401,7 @@ def _read_judgments(
         else:
             judgments.append(judgment)
     if is_sound:  # else a broken line of a query would be told again for each of its labels
-        problems += orphan_faults(lost, queries, path)
+        problems += orphan_faults(lost, queries, folder)
     return judgments
 
 
@@ -426,7 +428,7 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
     return ""
 
 
-def orphan_faults(rows: Iterable[tuple[str, dict]], queries: dict, folder: Path) -> list[str]:
+def orphan_faults(rows: Rows, queries: dict, folder: Path) -> list[str]:
     """Return a line for each query that (file:line, row) name and `queries` does not hold."""
     places = defaultdict(list)
     for place, row in rows:
@@ -440,23 +442,24 @@ def orphan_faults(rows: Iterable[tuple[str, dict]], queries: dict, folder: Path)
     ]
 
 
-def _with_relevant(queries: dict, judgments: list, places: dict, problems: list) -> dict:
+def _with_relevant(
+    queries: dict[str, Query], judgments: list[Judgment], places: dict, problems: list[str]
+) -> dict[str, Query]:
     """Return the queries with all that is judged relevant: as listed, then by id."""
     judged = defaultdict(set)
     for judgment in judgments:
         if judgment.relevance > 0:
             judged[judgment.query_id].add(judgment.doc_id)
+    whole = {}
     for query_id, query in queries.items():
-        listed, relevant = query.relevant_doc_ids, judged[query_id]
-        faults = [
-            f"{doc_id} is listed but not judged 1 or more, wanted a grade in judgments.jsonl or no "
-            "mention in relevant_doc_ids"
-            for doc_id in listed
-            if doc_id not in relevant
-        ]
+        place, relevant = f"{places[query_id,]}: query {query_id}", judged[query_id]
+        for doc_id in query.relevant_doc_ids:
+            if doc_id not in relevant:
+                wanted = "wanted a grade in judgments.jsonl or no mention in relevant_doc_ids"
+                problems.append(f"{place}: {doc_id} is listed but not judged 1 or more, {wanted}")
         if query.kind == NO_ANSWER and relevant:
-            faults.append(f"{min(relevant)} answers it, wanted another kind than none")
-        problems += [f"{places[query_id,]}: query {query_id}: {fault}" for fault in faults]
-        relevant = (*listed, *sorted(relevant - {*listed}))
-        queries[query_id] = query._replace(relevant_doc_ids=relevant)
-    return queries
+            fault = f"{min(relevant)} answers it, wanted another kind than none"
+            problems.append(f"{place}: {fault}")
+        others = sorted(relevant.difference(query.relevant_doc_ids))
+        whole[query_id] = query._replace(relevant_doc_ids=(*query.relevant_doc_ids, *others))
+    return whole

@@ -292,6 +292,17 @@ def read(
             yield place, row
 
 
+def read_settings(path: Path, problems: list[str]) -> dict:
+    """Return what settings.json says, {} where it is missing or has a fault."""
+    settings = json_page(path, problems) if os.path.lexists(path) else {}
+    faults = schema("settings").faults(settings)
+    full, highest = settings.get("full_grade", 0), settings.get("highest_grade", GRADES[-1])
+    if not faults and full > highest:
+        faults.append(f"field full_grade is {full}, wanted {too_high(full, highest, 'it')}")
+    problems += [f"{path}:1: {fault}" for fault in faults]
+    return {} if faults else settings
+
+
 def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, CRLF read as LF: Git may change line ends."""
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()

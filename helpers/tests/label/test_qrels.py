@@ -4,7 +4,7 @@ import pytest
 from conftest import write_rows
 from importing import bring, put, task
 
-from helpers.label import audit, qrels, readers
+from helpers.label import audit, readers, write
 from helpers.measure import evalset, links
 
 LONG = " ".join(f"word{n}" for n in range(40))
@@ -29,7 +29,7 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
         for n, (query_id, doc_id, grade, split) in enumerate(GIVEN, 1)
     ]
     log = task()
-    found = qrels.read_labels(readers.Source([], labels=labels), log)
+    found = write.read_labels(labels, log)
     assert {q: {d: n.grade for d, n in row.items()} for q, row in found.items()} == {
         "q": {"a": 2, "b": 0, "c": 1},
         "p": {"a": 999, "d": 0},
@@ -43,7 +43,7 @@ def test_labels_are_read_by_query_and_doubled_ones_told():
     ]
     assert log.left == {"pairs judged twice with one grade": (1, "f:3")}
     assert log.changed == {"grades below 0, which became 0": 1}
-    assert qrels.read_labels(readers.Source([]), log) == {}
+    assert write.read_labels([], log) == {}
 
 
 def collection(path, answers, texts=None):
@@ -101,7 +101,7 @@ def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
         kept = {q: {"d": readers.Label("f:1", split, q, "d", 1)} for q, split in rows.items()}
         source = readers.Source([], splits=splits)
         queries = {q: {"query": q} for q in rows}
-        found, sentence = qrels.assign_halves(queries, kept, source, halve, tmp_path)
+        found, sentence = write.assign_halves(queries, kept, source, halve, tmp_path)
         assert sentence.startswith("halves: drawn") == drawn, (splits, rows)
         assert found.keys() == rows.keys()
 
