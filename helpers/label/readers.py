@@ -88,7 +88,7 @@ class Task:
     def lines(self) -> list[str]:
         """Return a line for each reason, with its count and first place."""
         left = [f"left out: {why}: {n}, first {place}" for why, (n, place) in self.left.items()]
-        return left + [f"changed: {what}: {count}" for what, count in self.changed.items()]
+        return left + [f"changed: {what}: {n}" for what, n in self.changed.items()]
 
 
 def encode_id(name) -> str:
@@ -103,17 +103,18 @@ def id_of(
     place: str, row: dict, names: tuple[str, ...], task: Task, other: str | None = None
 ) -> str | None:
     """Return the first id under `names`, as text, else `other`; None notes a problem."""
-    name = next((name for name in names if row.get(name) is not None), None)
-    value = other if name is None else row[name]
-    if value is None:
-        task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
-        return None
-    if type(value) not in (str, int) or not str(value).strip():
-        shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-        problem = f"field {name} is {shown}, wanted an id: text or whole number"
-        task.problems.append(f"{place}: {problem}")
-        return None
-    return encode_id(str(value).strip())
+    found = [name for name in names if row.get(name) is not None]
+    if not found:
+        if other is None:
+            task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
+        return other
+    value = row[found[0]]
+    if type(value) in (str, int) and str(value).strip():
+        return encode_id(str(value).strip())
+    shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
+    problem = f"field {found[0]} is {shown}, wanted an id: text or whole number"
+    task.problems.append(f"{place}: {problem}")
+    return None
 
 
 def missing_field(what: str, names: tuple[str, ...], row: dict, option: str) -> str:
@@ -133,15 +134,19 @@ def title_and_text(place: str, fields: dict, task: Task) -> tuple[str, str]:
 
     A field that no document has is a problem: see Task.stop.
     """
-    texts: dict[str, list[str]] = {}
-    for option, names in (("--title", task.options.title), ("--text", task.options.text)):
-        names = names.split(",") if names else []
-        for name in names:
-            task.expect(f"{option} {name} in any document", (name,), place, fields, option)
-        texts[option] = [text for name in names if (text := text_of(fields, name))]
-        if names and not texts[option]:
-            task.leave_out(f"{option} where a document has no {' or '.join(names)}", place)
-    return next(iter(texts["--title"]), ""), "\n\n".join(texts["--text"])
+    titles = _texts_of("--title", task.options.title, place, fields, task)
+    texts = _texts_of("--text", task.options.text, place, fields, task)
+    return next(iter(titles), ""), "\n\n".join(texts)
+
+
+def _texts_of(option: str, value: str | None, place: str, fields: dict, task: Task) -> list[str]:
+    names = value.split(",") if value else []
+    for name in names:
+        task.expect(f"{option} {name} in any document", (name,), place, fields, option)
+    texts = [text_of(fields, name) for name in names]
+    if names and not any(texts):
+        task.leave_out(f"{option} where a document has no {' or '.join(names)}", place)
+    return [text for text in texts if text]
 
 
 def document(doc_id: str, title: str, text: str, task: Task) -> dict:
@@ -160,8 +165,9 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
     names = ", ".join(sorted(splits)) or "none"
     if task.options.split:
         chosen = task.options.split.split(",")
-        if unknown := [name for name in chosen if name not in splits]:
-            raise EvalSetError([f"{task.source}: no split {unknown[0]}, found {names}"])
+        for name in chosen:
+            if name not in splits:
+                raise EvalSetError([f"{task.source}: no split {name}, found {names}"])
         return {name: splits[name] for name in chosen}
     by_half: dict[str, str] = {}
     for side, half in SIDES.items():
@@ -170,7 +176,7 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
                 by_half.setdefault(half, name)
     if not by_half and len(splits) != 1:
         raise EvalSetError([f"{task.source}: found {names}, wanted one of them named by --split"])
-    return {name: splits[name] for name in [*by_half.values()] or splits}
+    return {name: splits[name] for name in by_half.values()} or splits
 
 
 def half_of(split: str) -> str | None:

@@ -95,17 +95,19 @@ def page_id(page: PurePath) -> str:
 
 
 def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:
-    problems: list[str] = []
+    """Return the text of a file that counts; None for another, which is left out and counted."""
     place = str(path).encode("utf-8", "backslashreplace").decode()
     if path.suffix.lower() not in endings or not path.is_file():
         task.leave_out("files of another type", place)
-    elif path.is_symlink():
+        return None
+    if path.is_symlink():
         task.leave_out("links", place)
-    else:
-        text = files.page(path, problems) if place == str(path) else None
-        if text is not None and "\0" not in text:
-            return text
-        task.leave_out("files that are not UTF-8", [*problems, place][0])
+        return None
+    problems: list[str] = []
+    text = files.page(path, problems) if place == str(path) else None
+    if text is not None and "\0" not in text:
+        return text
+    task.leave_out("files that are not UTF-8", [*problems, place][0])
     return None
 
 
@@ -123,11 +125,11 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
         wanted = form.wanted(name) if name in form.fields else "no such field"
         task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
     title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
-    known |= {"title": title} if title else {}
-    if "title" not in known:
+    title = title or known.get("title", "")
+    if not title:
         title, body = _heading(body)
-        known |= {"title": title} if title else {}
-    row = {"doc_id": doc_id, "title": path.stem, **known, "text": chosen or body.strip("\n")}
+    row = {"doc_id": doc_id, "title": "", **known, "text": chosen or body.strip("\n")}
+    row["title"] = title or path.stem
     return f"{path}:1", row
 
 
@@ -136,17 +138,19 @@ def _heading(body: str) -> tuple[str, str]:
     heading = next((match for match in HEADING.finditer(body) if match["title"]), None)
     if not heading:
         return "", body
-    line = heading["title"].strip()
-    bare = line.rstrip("#")  # those of a word (C#) stay
-    below = body[heading.end() :]
-    is_top = not body[: heading.start()].strip() and below.strip()
-    return bare.rstrip() if bare[-1:].isspace() else line, below if is_top else body
+    title = heading["title"].strip()
+    bare = title.rstrip("#")
+    if bare[-1:].isspace():  # else they belong to a word: C#
+        title = bare.rstrip()
+    above, below = body[: heading.start()].strip(), body[heading.end() :]
+    return title, body if above or not below.strip() else below
 
 
 def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
     first, _, rest = text.strip().partition("\n")
-    is_title = len(first) <= 100 and rest.strip()
-    return _row(path, doc_id, *((first.strip(), rest) if is_title else (path.stem, text)))
+    if len(first) <= 100 and rest.strip():
+        return _row(path, doc_id, first.strip(), rest)
+    return _row(path, doc_id, path.stem, text)
 
 
 def _row(path: Path, doc_id: str, title: str, text: str, line: int = 1) -> tuple[str, dict]:
@@ -167,20 +171,22 @@ def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str,
     """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
     module, lines = ast.parse(text), text.split("\n")
     owners: list = [module] * len(lines)
-    units = [(path.stem, module), *_units(module, "")]
-    for _, node in units[1:]:
+    units = list(_units(module, ""))
+    for _, node in units:
         start = min([node.lineno, *(part.lineno for part in node.decorator_list)]) - 1
         owners[start : node.end_lineno] = [node] * (node.end_lineno - start)
+    if all(isinstance(part, NOT_BODY) for part in module.body):
+        task.leave_out("module bodies of imports alone", f"{path}:1")
+    else:
+        units.insert(0, ("", module))
     seen: Counter[str] = Counter()
     for qualified, node in units:
         own = [number for number, owner in enumerate(owners) if owner is node]
-        if node is module and all(isinstance(part, NOT_BODY) for part in node.body):
-            task.leave_out("module bodies of imports alone", f"{path}:1")
-            continue
-        doc_id = name if node is module else f"{name}:{qualified}"
+        doc_id = f"{name}:{qualified}" if qualified else name
         seen[doc_id] += 1
-        doc_id += f"~{seen[doc_id]}" if seen[doc_id] > 1 else ""  # overloads, setters
-        title = (ast.get_docstring(node) or "").split("\n")[0] or qualified
+        if seen[doc_id] > 1:  # overloads, setters
+            doc_id += f"~{seen[doc_id]}"
+        title = (ast.get_docstring(node) or "").split("\n")[0] or qualified or path.stem
         body = textwrap.dedent("\n".join(lines[number] for number in own))
         yield _row(path, doc_id, title, body, own[0] + 1 if own else 1)
 

@@ -5,7 +5,7 @@ import math
 import re
 import shutil
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,16 +20,16 @@ from ..measure.installation import command
 from . import catalogue, collections, halves, questions, trees
 from .readers import WORDS, Label, Options, Source, Task, half_of
 
-SOME = ("split", "title", "text", "columns", "queries", "labels")  # options that not all kinds have
+SOME = "split title text columns queries labels"  # options that not all kinds have
 READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
-    "markdown": (trees.markdown_tree, SOME[1:3]),
-    "text": (trees.text_tree, ()),
-    "code": (trees.code_tree, ()),
-    "hotpotqa": (questions.hotpotqa, SOME[:1]),
-    "beir": (collections.read_tables, SOME[:4]),
-    "trec": (collections.read_tables, SOME[:4]),
+    "markdown": (trees.markdown_tree, "title text"),
+    "text": (trees.text_tree, ""),
+    "code": (trees.code_tree, ""),
+    "hotpotqa": (questions.hotpotqa, "split"),
+    "beir": (collections.read_tables, "split title text columns"),
+    "trec": (collections.read_tables, "split title text columns"),
     "table": (collections.read_tables, SOME),
-    "ir_datasets": (catalogue.read_dataset, ("split", "queries")),
+    "ir_datasets": (catalogue.read_dataset, "split queries"),
 }
 NEW = Path(__file__).parent / "new"  # a set to start from
 SMALLER = 0.25  # share of the queries that the smaller half must have, or groups are torn
@@ -106,10 +106,10 @@ def wrong_options(options: Options) -> list[str]:
     if kind not in READERS or not options.path:
         found = f"found {kind}:{options.path}"
         return [f"--from: {found}, wanted KIND:PATH with a kind of: {', '.join(READERS)}"]
-    _, taken = READERS[kind]
+    taken = READERS[kind][1].split()
     wanted = f"wanted of such options only: {', '.join(taken) or 'none'}"
     problems = []
-    for name in SOME:
+    for name in SOME.split():
         if getattr(options, name) and name not in taken:
             problems.append(f"--{name} is not for {kind}, {wanted}")
     if options.max_docs is not None and options.max_docs < 1:
@@ -122,8 +122,7 @@ def wrong_options(options: Options) -> list[str]:
 def write_unchecked(options: Options, folder: Path) -> list[str]:
     """Write what a source holds, whether it makes a set or not; return what was found."""
     task = Task(options)
-    read, _ = READERS[options.kind]
-    source = read(task)
+    source = READERS[options.kind][0](task)
     if options.language:
         source = source._replace(words=WORDS.get(options.language, "words"))
     queries = _queries_by_id(source, task)
@@ -290,18 +289,14 @@ def assign_halves(
 
 
 def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
-    """Return what a draw may see: queries, relevant documents with their texts, and labels."""
-    judgments = [
-        Judgment(query_id, doc_id, label.grade)
-        for query_id, row in kept.items()
-        for doc_id, label in row.items()
-        if label.grade
-    ]
-    relevant = defaultdict(list)
-    for judgment in judgments:
-        relevant[judgment.query_id].append(judgment.doc_id)
-    asked = {q: Query(q, queries[q]["query"], tuple(ids)) for q, ids in relevant.items()}
-    answers = {judgment.doc_id for judgment in judgments}
+    """Return what a draw may see: the queries, their relevant documents and these labels."""
+    asked, judgments, answers = {}, [], set()
+    for query_id, row in kept.items():
+        relevant = [label for label in row.values() if label.grade]
+        ids = tuple(label.doc_id for label in relevant)
+        asked[query_id] = Query(query_id, queries[query_id]["query"], ids)
+        judgments += [Judgment(query_id, label.doc_id, label.grade) for label in relevant]
+        answers.update(ids)
     documents = {}
     for _, row in files.rows(folder / "corpus.jsonl"):
         if row["doc_id"] in answers:

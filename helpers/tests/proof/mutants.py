@@ -159,7 +159,7 @@ MUTANTS = [
     Mutant("partial answers tie queries", "helpers/measure/links.py", "answers(evals, links, evals.tying_grade):", "answers(evals, links):", LINKS),
     Mutant("near-doubles no tie", "helpers/measure/links.py", "[*ties.values(), *near_doubles(evals, links)]", "ties.values()", LINKS),
     Mutant("a strict split no stricter", "helpers/measure/evalset.py", "if full and not self.split else 1", "if full else 1", LINKS),
-    Mutant("a truncated corpus not marked", "helpers/label/write.py", "*([TRUNCATED] if truncated else [])", "", IMPORT),
+    Mutant("a truncated corpus not marked", "helpers/label/write.py", "TRUNCATED if corpus.is_truncated else", "'' if corpus.is_truncated else", IMPORT),
     Mutant("import into a folder that holds something", "helpers/label/write.py", "any(to.iterdir()))", "False)", IMPORT),
     Mutant("% in document ids", "helpers/label/readers.py", r'r"[\s/\\#%]"', r'r"[\s/\\#]"', "helpers/tests/label/test_readers.py"),
     Mutant("queries in the documents' language", "helpers/label/catalogue.py", "queries = [options.queries] if options.queries else splits.values()", "queries = splits.values()", CATALOGUE),
