@@ -57,7 +57,7 @@ def tables_by_part(task: Task) -> dict[str, list[Path]]:
     patterns = PARTS | {"documents": DOCUMENTS[options.kind]}
     parts: dict[str, list[Path]] = {part: [] for part in patterns}
     for path in tables.files_of(root):
-        name = Path(str(path)).relative_to(root).as_posix()
+        name = path.relative_to(root).as_posix()
         fitting = [part for part in patterns if re.search(patterns[part], name)]
         if fitting or path == root:
             parts[[*fitting, "documents"][0]].append(path)

@@ -20,11 +20,11 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
     Queries without an answer, or that wait for one, are left out: tools would count them as 0 in
     every mean.
     """
-    rows = [
-        (*(j.query_id, query.query, j.doc_id, j.relevance, query.split), json.dumps(j.evidence))
-        for j in evals.judgments
-        if (query := evals.queries.get(j.query_id))
-    ]
+    rows = []
+    for query_id, doc_id, relevance, evidence in evals.judgments:
+        if query := evals.queries.get(query_id):
+            quotes = json.dumps(evidence)
+            rows.append((query_id, query.query, doc_id, relevance, query.split, quotes))
     return pd.DataFrame(sorted(rows), columns=COLUMNS)
 
 
@@ -53,14 +53,18 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
 
 def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, all queries and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
-    rows = evals.documents.values()
-    rows = ({"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}} for d in rows)
-    files.write_jsonl(folder / "corpus.jsonl", rows)
+    documents = [
+        {"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}}
+        for d in evals.documents.values()
+    ]
+    files.write_jsonl(folder / "corpus.jsonl", documents)
     queries = []
     for query in evals.all_queries.values():
-        marks = {name: mark for name in ("language", "round") if (mark := getattr(query, name))}
-        more = {"metadata": marks} if marks else {}
-        queries.append({"_id": query.query_id, "text": query.query, **more})
+        row = {"_id": query.query_id, "text": query.query}
+        marks = {"language": query.language, "round": query.round}
+        if any(marks.values()):
+            row["metadata"] = {name: mark for name, mark in marks.items() if mark}
+        queries.append(row)
     files.write_jsonl(folder / "queries.jsonl", queries)
     names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
     for split, rows in table.groupby("split"):

@@ -16,7 +16,7 @@ from ..measure import evalset, files
 from ..measure.inert import Markup, clean, mark_words
 from ..measure.text import how_many
 from .labelling import Entry, agreement
-from .selection import MARKS, SIGN, UNSHOWN
+from .selection import MARKS, SIGN, without_unshown
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
 ASIDE, FINISH = "No answer", "Finish"
@@ -96,7 +96,7 @@ def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup
 
 def _places_on_page(text: str, start: int, end: int, page: str) -> range:
     """Return where a page shows a passage of its Markdown, found by its letters and digits."""
-    shown, start = UNSHOWN.sub(lambda match: " " * len(match[0]), text), max(start, 0)
+    shown, start = without_unshown(text), max(start, 0)
     signs = MARKS.join(re.findall(SIGN, shown[start:end])) or "(?!)"
     earlier = len(re.findall(signs, shown[:start]))
     found = [range(*match.span()) for match in re.finditer(signs, page)]

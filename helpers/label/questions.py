@@ -29,11 +29,11 @@ def hotpotqa(task: Task) -> Source:
     paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
         raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    documents, queries, labels = {}, [], []
     splits: dict[str, list[Path]] = {}
     for path in paths:
         name = re.search(rf"(?<![a-z])({'|'.join(readers.SIDES)})(?![a-z])", path.name.lower())
         splits.setdefault(name[0] if name else "all", []).append(path)
+    documents, queries, labels = {}, [], []
     for split, chosen in readers.choose_splits(splits, task).items():
         for number, (place, row) in enumerate(tables.rows_of(chosen, task), 1):
             try:
@@ -46,10 +46,10 @@ def hotpotqa(task: Task) -> Source:
                 _, former = documents.setdefault(document["doc_id"], (place, document))
                 if former["text"] != document["text"]:
                     task.leave_out("documents with another text under an id that was there", place)
-            for doc_id in quotes:
+            for doc_id, sentences in quotes.items():
                 text = documents[doc_id][1]["text"] if doc_id in documents else ""
-                own = tuple(quote for quote in quotes[doc_id] if quote and quote in text)
-                evidence = (own,) * bool(own)
+                own = tuple(quote for quote in sentences if quote and quote in text)
+                evidence = (own,) if own else ()
                 labels.append(Label(place, split, query["query_id"], doc_id, 1, evidence))
     return Source(documents.values(), queries, labels, tuple(splits), about=(ABOUT,))
 
@@ -68,12 +68,14 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> tuple[dict,
         raise ValueError(FORM) from None
     query_id = readers.id_of(place, row, ("_id", "id"), task, name)
     query = {"query_id": query_id, "query": question}
-    kind, answer = readers.text_of(row, "type"), readers.text_of(row, "answer")
     form = files.schema("retrieval_queries")
-    if kind and not form.fits("kind", kind):
-        task.leave_out(f"types that are no kind ({form.wanted('kind')})", place)
-        kind = ""
-    query |= ({"kind": kind} if kind else {}) | ({"answers": [answer]} if answer else {})
+    if kind := readers.text_of(row, "type"):
+        if form.fits("kind", kind):
+            query["kind"] = kind
+        else:
+            task.leave_out(f"types that are no kind ({form.wanted('kind')})", place)
+    if answer := readers.text_of(row, "answer"):
+        query["answers"] = [answer]
     documents = [
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()

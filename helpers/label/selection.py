@@ -47,8 +47,9 @@ def quote_of(selected: str, text: str) -> tuple[str, int]:
     ("", 0) where no passage has these words.
     """
     words = MARKS.join(re.findall(SIGN, selected))
-    shown = UNSHOWN.sub(lambda match: " " * len(match[0]), text)
-    for page in (text, shown) if words else ():
+    if not words:
+        return "", 0
+    for page in (text, without_unshown(text)):
         spans = [match.span(1) for match in re.finditer(f"(?=({words}))", page)]
         if spans:
             widened = [_with_whole_words(text, *span) for span in spans]
@@ -56,6 +57,11 @@ def quote_of(selected: str, text: str) -> tuple[str, int]:
             places = whole or sorted(set(widened))
             return _with_marks(selected, text, *places[0]), len(places)
     return "", 0
+
+
+def without_unshown(text: str) -> str:
+    """Return Markdown with blanks where a page shows nothing, so that all else keeps its place."""
+    return UNSHOWN.sub(lambda match: " " * len(match[0]), text)
 
 
 def _with_whole_words(text: str, start: int, end: int) -> tuple[int, int]:
@@ -68,7 +74,8 @@ def _with_whole_words(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _with_marks(selected: str, text: str, start: int, end: int) -> str:
     """Return the words of a span with the marks that were selected around them, as a full stop."""
-    before, after = re.match(MARKS, selected)[0], re.match(MARKS, selected[::-1])[0][::-1]
+    before = re.match(MARKS, selected)[0]
+    after = re.search(rf"{MARKS}\Z", selected)[0]
     start -= len(os.path.commonprefix([text[:start][::-1], before[::-1]]))
     end += len(os.path.commonprefix([text[end:], after]))
     return text[start:end].strip()

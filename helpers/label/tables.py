@@ -41,8 +41,8 @@ def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tup
 
     Raises EvalSetError: --columns is of another form.
     """
-    names = dict(table)
-    for pair in task.options.columns.split(",") if task.options.columns else ():
+    names, columns = dict(table), task.options.columns
+    for pair in columns.split(",") if columns else ():
         ours, _, theirs = pair.partition("=")
         if ours not in COLUMNS or not theirs:
             wanted = ", ".join(f"{name}=NAME" for name in COLUMNS)
@@ -75,11 +75,11 @@ def label_of(place: str, row: dict, split: str, task: Task) -> Label:
     """Return the label of a row, by the usual names or those of --columns."""
     names = column_names(task, LABEL)
     ids = [readers.id_of(place, row, names[field], task) for field in ("query_id", "doc_id")]
-    grade = next((row[name] for name in names["relevance"] if row.get(name) is not None), None)
-    if grade is None:
+    grades = [row[name] for name in names["relevance"] if row.get(name) is not None]
+    if not grades:
         problem = readers.missing_field("grade", names["relevance"], row, "--columns")
         task.problems.append(f"{place}: {problem}")
-    return Label(place, split, *ids, 0 if grade is None else grade)
+    return Label(place, split, *ids, *grades[:1] or [0])
 
 
 def files_of(path: Path) -> list[Path]:
@@ -122,14 +122,16 @@ def _database_rows(path: Path, task: Task) -> Rows:
     reader = "read_json_objects($1)" if is_json else "read_parquet($1, hive_partitioning = false)"
     try:
         with files.database() as database:
-            database.execute(f"FROM {reader}", [glob.escape(str(Path(str(path)).resolve()))])
+            database.execute(f"FROM {reader}", [glob.escape(str(path.resolve()))])
             names = [column[0] for column in database.description]
-            rows = chain.from_iterable(iter(lambda: database.fetchmany(1000), []))
-            for number, row in enumerate(rows, 1):
+            pieces = iter(lambda: database.fetchmany(1000), [])
+            for number, row in enumerate(chain.from_iterable(pieces), 1):
                 place = f"{path}, row {number}"
+                if not is_json:
+                    yield place, dict(zip(names, row, strict=True))
+                    continue
                 try:
-                    fields = dict(zip(names, row, strict=True))
-                    yield place, files.json_object(row[0], "objects") if is_json else fields
+                    yield place, files.json_object(row[0], "objects")
                 except ValueError as error:
                     task.problems.append(f"{place}: {' '.join(str(error).split())}")
     except duckdb.Error as error:
@@ -189,5 +191,6 @@ def _has_doubles(place: str, names: Iterable[str], task: Task) -> bool:
 def _unquote(cell: str) -> str:
     """Return a cell, stripped, without the quotes that CSV writers put around one with quotes."""
     cell = cell.strip()
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-    return cell[1:-1].replace('""', '"') if quoted else cell
+    if len(cell) > 1 and cell[0] == cell[-1] == '"':
+        return cell[1:-1].replace('""', '"')
+    return cell

@@ -142,10 +142,11 @@ def json_object(text: str, what: str = "one object a line") -> dict:
         raise ValueError(f"broken JSON ({reason}), wanted {what}") from None
     if not isinstance(row, dict):
         raise ValueError(f"found {text.strip()[:40]}, wanted a JSON object such as {{...}}")
-    for name, value in row.items() if "\\u" in text else ():
-        if HALF.search(json.dumps([name, value], ensure_ascii=False)):
-            broken = f"field {name} holds half of a surrogate pair"
-            raise ValueError(f"{broken}, wanted whole characters")
+    if "\\u" in text:
+        for name, value in row.items():
+            if HALF.search(json.dumps([name, value], ensure_ascii=False)):
+                broken = f"field {name} holds half of a surrogate pair"
+                raise ValueError(f"{broken}, wanted whole characters")
     return row
 
 
@@ -279,7 +280,9 @@ def read(
     otherwise.
     """
     form, places = schema(name or path.stem), {} if places is None else places
-    for place, row in rows(path, problems) if name or os.path.lexists(path) else ():
+    if not (name or os.path.lexists(path)):
+        return
+    for place, row in rows(path, problems):
         faults = form.faults(row, grades)
         key = tuple(row.get(name) for name in form.key)
         if key and not faults and places.setdefault(key, place) != place:
@@ -370,7 +373,10 @@ def new_file(path: Path) -> Iterator[Path]:
             error.filename = os.fspath(path)  # a write names no file, or the part
         raise
     finally:
-        shutil.rmtree(part) if part.is_dir() else part.unlink(missing_ok=True)
+        if part.is_dir():
+            shutil.rmtree(part)
+        else:
+            part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -44,17 +44,16 @@ def set_of(*documents, queries=(), judgments=()):
 
 def test_the_rows_of_a_set_become_its_documents_queries_and_labels(folder):
     (folder / "a.0123abcd.part").mkdir()
-    before = sorted(folder.rglob("*"))
     evals = evalset.load(folder)
     assert evals.documents["disk-full"].retrieval_text == (
         "disk-full\n\nDelete <old> logs.\n\nThen <|endoftext|> call Storage."
     )
-    assert evals.judgments[0] == ("q1", "disk-full", 2, (("Delete <old> logs.",),))
-    assert evals.judgments[1] == ("q1", "queue-full", 0, ())
-    assert evals.qrels("dev") == {"q1": {"disk-full": 2, "queue-full": 0}}
-    assert evals.qrels("test") == {"q2": {"queue-full": 1}}
-    assert evals.qrels() == evals.qrels("dev") | evals.qrels("test")
-    assert sorted(folder.rglob("*")) == before  # reading writes nothing
+    assert evals.judgments[:2] == [
+        ("q1", "disk-full", 2, (("Delete <old> logs.",),)),
+        ("q1", "queue-full", 0, ()),
+    ]
+    dev, test = {"q1": {"disk-full": 2, "queue-full": 0}}, {"q2": {"queue-full": 1}}
+    assert [evals.qrels(split) for split in ("dev", "test", None)] == [dev, test, dev | test]
 
 
 def test_each_field_of_a_row_reaches_its_document_and_query(folder):
@@ -106,10 +105,7 @@ def test_what_is_judged_relevant_counts_as_listed_then_by_id(folder, listed, rel
 
 
 def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
-    path = folder / JUDGMENTS
-    change(path, '"relevance": 2', '"relevance": 4')
-    remedy = 'unless settings.json has "highest_grade": '
-    assert f"field relevance is 4, wanted at most 2, {remedy}4" in problems(folder)[0]
+    change(folder / JUDGMENTS, '"relevance": 2', '"relevance": 4')
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
     settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
@@ -119,8 +115,9 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     assert evals[4:] == (*own, "strict", {})
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
-    change(path, '"relevance": 4', '"relevance": 5')
-    assert f"field relevance is 5, wanted at most 4, {remedy}5" in problems(folder)[0]
+    change(folder / JUDGMENTS, '"relevance": 4', '"relevance": 5')
+    wanted = 'wanted at most 4, unless settings.json has "highest_grade": 5'
+    assert f"field relevance is 5, {wanted}" in problems(folder)[0]
 
 
 # What is wrong: an edit of the small set, and what is told of it.
@@ -162,17 +159,13 @@ BAD = [  # file, content, what is told
     ("corpus/.git/c.md", "", []),
     ("corpus.jsonl", "", [":1: there is also a folder corpus/, keep one of the two"]),
     ("corpus.jsonl", DOCS + DOC % ("a", " "), [':3: field text is " "']),
-    ("corpus.jsonl", DOCS + DOC % ("a", 'x", "copy_of": "b'), [":3: copy_of is 'b', wanted"]),
     ("corpus.jsonl", DOCS + DOC % ("queue-full", "x"), [":3: doc_id queue-full stands already at"]),
     ("settings.json", '{"words": "x", "highest_grade": 0}',
      [':1: field words is "x", wanted one of: words, unicode-words', ":1: field highest_grade is"]),
     ("settings.json", '{"full_grade": 3}',
      [':1: field full_grade is 3, wanted at most 2, unless it has "highest_grade": 3']),
-    ("settings.json", '{"full_grade": 5, "highest_grade": 4}',
-     [':1: field full_grade is 5, wanted at most 4, unless it has "highest_grade": 5']),
     ("settings.json", '{"full_grade": "4"}', [':1: field full_grade is "4", wanted a whole']),
     ("settings.json", '{"full_grade": 4, "highest_grade": 4}', []),
-    ("settings.json", '{"highest_grade": 2, "matters": 1}', []),
     ("settings.json", "", []),
     ("notes.md", "\ncaf\udce9", [":2: byte 0xe9 is not UTF-8, save the file as UTF-8"]),
 ]  # fmt: skip
@@ -250,36 +243,27 @@ def test_the_other_files_give_their_rows_and_tell_each_fault(folder, name, rows,
 LOST = "evidence 'Body' is not in a, wanted a verbatim quote, line ends included"
 
 
-@pytest.mark.parametrize(
-    ("doc_id", "evidence", "wanted"),
-    [
-        ("a", "Title\n\nbo", ""),
-        ("a", ["bo", "Body"], LOST),
-        ("a", ["bo", ["Title", "Body"]], LOST),
-        ("a", " ", ""),
-        ("a", "Body", LOST),
-        ("b", "Body", ""),  # a page that could not be read
-        ("c", "", f"document c {UNKNOWN}"),
-    ],
-)
-def test_evidence_may_stand_in_the_title(doc_id, evidence, wanted):
+EVIDENCE = [  # document, evidence as it stands in a row, its alternatives, what is wrong
+    ("a", "Title\n\nbo", (("Title\n\nbo",),), ""),
+    ("a", ["bo", ["Title", "o"], ["b"]], (("bo",), ("Title", "o"), ("b",)), ""),
+    ("a", ["bo", ["Title", "Body"]], (("bo",), ("Title", "Body")), LOST),
+    ("a", " ", (), ""),
+    ("a", [], (), ""),
+    ("b", "Body", (("Body",),), ""),  # a page that could not be read
+    ("c", None, (), f"document c {UNKNOWN}"),
+]
+
+
+@pytest.mark.parametrize(("doc_id", "evidence", "alternatives", "wanted"), EVIDENCE)
+def test_evidence_is_a_list_of_alternatives_that_stand_in_title_and_text(
+    doc_id, evidence, alternatives, wanted
+):
     documents = {d: evalset.Document(d, "Title", body) for d, body in (("a", "body"), ("b", ""))}
     judgment = evalset.Judgment("q", doc_id, 1, evalset.evidence_quotes({"evidence": evidence}))
+    assert judgment.evidence == alternatives
     assert evalset.judgment_fault(judgment, {"q": 0}, documents) == wanted
-    query = "query r is not in retrieval_queries.jsonl, wanted one of its ids"
-    assert evalset.judgment_fault(judgment._replace(query_id="r"), {"q": 0}, documents) == query
-
-
-def test_evidence_is_a_list_of_alternatives():
-    for field, alternatives in (
-        ("a", (("a",),)),
-        (["a", "b"], (("a",), ("b",))),
-        (["a", ["b", "c"], ["d"]], (("a",), ("b", "c"), ("d",))),
-        ([], ()),
-        (" ", ()),
-    ):
-        assert evalset.evidence_quotes({"evidence": field}) == alternatives
-    assert evalset.evidence_quotes({}) == ()
+    query = "query q is not in retrieval_queries.jsonl, wanted one of its ids"
+    assert evalset.judgment_fault(judgment, {}, documents) == query
 
 
 def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
@@ -289,12 +273,10 @@ def test_a_query_of_kind_none_stays_out_of_what_is_measured(folder):
     change(folder / JUDGMENTS, '"queue-full", "relevance": 1', '"queue-full", "relevance": 0')
     evals = evalset.load(folder)
     assert [*evals.queries] == [*evals.qrels()] == ["q1"] and [*evals.unanswered] == ["q2"]
-    assert evals.qrels("dev") == evals.qrels() and evals.next_step() == ""
     # what was read for it counts: nobody may say "no answer" without having looked
     assert {j.query_id for j in evals.judgments} == {"q1", "q2"}
-    pooled = [{**PAIR, "query_id": q, "rankers": ["hand"]} for q in ("q1", "q2")]
-    write_rows(folder / "pool.jsonl", *pooled)
-    assert evalset.read_extra(evals, "pool.jsonl") == pooled
+    write_rows(folder / "pool.jsonl", {**PAIR, "query_id": "q2", "rankers": ["hand"]})
+    assert evalset.read_extra(evals, "pool.jsonl")
 
 
 QUERY_OF = evalset.Query("q", "x", ("d",))
@@ -355,14 +337,12 @@ def test_overlap_counts_content_words_that_stand_in_any_answer(folder):
 def test_versions_and_copies_are_one_family():
     ids = ("a-v1", "a-v12", "a-2024", "b-v1", "c", "c-v1")
     documents = [evalset.Document(d, "t", "x", version="1") for d in ids]
-    plain = [evalset.Document(d, "t", "x") for d in ("e-v1", "e-v2")]
+    documents += [evalset.Document(d, "t", "x") for d in ("e-v1", "e-v2", "q", "versions of a")]
+    copies = {"old": "c-v1", "p": "q"}
+    documents += [evalset.Document(d, "t", "x", copy_of=copies[d]) for d in copies]
     pairs = {("a-v1", "a-v12"), ("a-2024", "a-v1"), ("a-2024", "a-v12"), ("c", "c-v1")}
-    assert set_of(*documents, *plain).versions() == pairs
-    one = evalset.Document("a-v1", "t", "x", version="1")
-    copies = [evalset.Document(d, "t", "x", copy_of=of) for d, of in (("old", "a-v2"), ("p", "q"))]
-    rest = [evalset.Document("q", "t", "x"), evalset.Document("of a", "t", "x")]
-    pairs = set_of(one, one._replace(doc_id="a-v2"), *copies, *rest).versions()
-    assert pairs == {("a-v1", "a-v2"), ("a-v1", "old"), ("a-v2", "old"), ("p", "q")}
+    pairs |= {("c", "old"), ("c-v1", "old"), ("p", "q")}
+    assert set_of(*documents).versions() == pairs
 
 
 def test_near_duplicates_are_those_of_the_bodies():

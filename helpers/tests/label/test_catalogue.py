@@ -76,7 +76,6 @@ def test_entries_become_rows_and_labels(monkeypatch, tmp_path):
 
 LANGUAGES = [  # name, options, the query's text, the tokenizer
     ("miracl/ja/dev", {}, "東京", "bigrams"),
-    ("miracl/sw/dev", {}, "東京", "words"),
     ("mr-tydi/sw/dev", {"language": "te"}, "東京", "unicode-words"),
     ("miracl/sw/dev", {"queries": "english"}, "wind?", "words"),
     ("miracl/sw/dev", {"queries": "mmarco/v2/ja/dev"}, "wind?", "bigrams"),

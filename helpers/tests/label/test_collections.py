@@ -42,24 +42,36 @@ def test_beir_with_both_halves(beir, tmp_path):
 
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
-BAD = [  # file, its content, line and problem
-    (CORPUS, '{"id_": "d1", "text": "a"}\n', "1: no id, found id_, text, wanted one of: _id, doc"),
-    (CORPUS, '{"_id": "d1", "body_": "a"}\n', "1: no text, found _id, body_, wanted one of: text,"),
-    (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, "2: doc_id 1 stands already at corpus.jsonl:1, want"),
-    (QUERIES, '{"_id": 1, "t": "a"}\n', "1: no query, found _id, t, wanted one of: text, query"),
-    (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', "3: query_id 1 stands alr"),
-    (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", "2: found '1\\td1', wanted 3 cells as in the"),
-    (QRELS, "1\td1\n", "1: found '1\\td1', wanted query_id doc_id rel"),
+BAD = [  # file, its content, words of the problem
+    (CORPUS, '{"id_": "d1", "text": "a"}\n', ":1: no id, found id_, text, wanted one of: _id, doc"),
+    (CORPUS, '{"_id": "d1", "body_": "a"}\n', ":1: no text, found _id, body_, wanted one of: tex"),
+    (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, ":2: doc_id 1 stands already at corpus.jsonl:1,"),
+    (CORPUS, "", "small: found no documents, wanted some with a text"),
+    (QUERIES, '{"_id": 1, "t": "a"}\n', ":1: no query, found _id, t, wanted one of: text, query"),
+    (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', ":3: query_id 1 stands al"),
+    (
+        QUERIES,
+        "",
+        "no query has a relevant document in the corpus: query ids in the qrels: 1, of th",
+    ),
+    (QRELS, "query-id\tcorpus-id\tscore\n1\td1\n", ":2: found '1\\td1', wanted 3 cells as in the"),
+    (QRELS, "1\td1\n", ":1: found '1\\td1', wanted query_id doc_id rel"),
+    (QRELS, "91\td1\t1\n92\td1\t1\n", "query ids in the qrels: 2, of them in the queries: 0; foun")
+    + ("d 91 in the qrels and 1 there", "splits found: dev, test"),
+    (QRELS, "1\tx1\t1", "small: document ids in the qrels: 1, of them in the corpus: 0"),
+    (QRELS, "1\td1\t0\n", "no query has a relevant document in the corpus: query ids")
+    + ("judged queries without a relevant document: 1, first qrels/test.tsv:1; left out: ",),
 ]
 
 
-def test_a_bad_line_is_named(beir, tmp_path):
-    for file, content, wanted in BAD:
-        former = (beir / file).read_bytes()
-        put(beir / file, content)
-        told = problems("beir", beir, tmp_path / "to", split="test")
-        assert told[0].startswith(f"{file}:{wanted}"), told
-        put(beir / file, former)
+@pytest.mark.parametrize(("file", "content", "wanted"), [(f, c, w) for f, c, *w in BAD])
+def test_a_bad_line_and_a_source_of_which_nothing_fits_are_told(
+    beir, tmp_path, file, content, wanted
+):
+    put(beir / file, content)
+    told = problems("beir", beir, tmp_path / "to", split="test")
+    assert told[0].startswith(file) or wanted[0][0] != ":"
+    assert all(words in told[0] for words in wanted), told
 
 
 def test_a_zip_is_to_be_unpacked(tmp_path):
@@ -70,8 +82,8 @@ def test_a_zip_is_to_be_unpacked(tmp_path):
 
 OWN = [  # what document 1 holds, and whether query 1, which asks for wind, is that document
     ({"title": "", "text": "Wind, and rain"}, True),
-    ({"title": "weather", "text": "wind  and\nrain."}, True),
     ({"title": "Wind", "text": "and rain"}, True),
+    ({"title": "weather", "text": "wind  and\nrain."}, True),
     ({"title": "", "text": "wind and rain and snow"}, False),
     ({"title": "", "text": "lift and drag"}, False),  # as Cranfield's
 ]
@@ -79,14 +91,12 @@ OWN = [  # what document 1 holds, and whether query 1, which asks for wind, is t
 
 @pytest.mark.parametrize(("document", "itself"), OWN)
 def test_a_query_that_is_a_document_does_not_find_itself(document, itself, tmp_path):
-    more = {"_id": 2, "title": "", "text": "no wind"}, {"_id": "9", "title": "", "text": "sun"}
-    write_rows(tmp_path / "corpus.jsonl", {"_id": "1", **document}, *more)
+    write_rows(tmp_path / CORPUS, {"_id": "1", **document}, {"_id": 2, "text": "no wind"})
     asked = {"_id": "1", "text": "wind and rain"}, {"_id": "8", "text": "wind"}
-    write_rows(tmp_path / "queries.jsonl", *asked)
-    put(tmp_path / "qrels" / "test.tsv", "1\t2\t1\n8\t2\t1\n")
+    write_rows(tmp_path / QUERIES, *asked)
+    put(tmp_path / QRELS, "1\t2\t1\n8\t2\t1\n")
     lines, evals = bring("beir", tmp_path, tmp_path / "to")
     said = "queries that are documents, by id and text: 1, each left out of its own results"
-    assert (said in lines) == (f"- {said}\n" in evals.folder.joinpath("README.md").read_text())
     assert (said in lines) == itself and "1" in evals.documents
     baseline.baseline_command(evals)
     put(evals.folder / "r.trec", "1 Q0 1 1 3 x\n1 Q0 2 2 2 x\n8 Q0 1 1 1 x\n")
@@ -146,12 +156,16 @@ MISSING = [  # file, its content, options, the problem
 ]
 
 
-def test_a_column_that_lacks_is_named_with_those_that_are_there(tmp_path):
-    for file, content, more, wanted in MISSING:
-        for name, former in FILES.items():
-            put(tmp_path / "t" / name, content if content and name == file else former)
-        told = problems("table", tmp_path / "t", tmp_path / "to", **{**NAMED, **more})
-        assert told[0].startswith(f"{file}:{wanted}"), (file, told)
+@pytest.mark.parametrize(("file", "content", "more", "wanted"), MISSING)
+def test_a_column_that_lacks_is_named_with_those_that_are_there(
+    tmp_path, file, content, more, wanted
+):
+    for name, former in FILES.items():
+        put(tmp_path / "t" / name, former)
+    if content:
+        put(tmp_path / "t" / file, content)
+    told = problems("table", tmp_path / "t", tmp_path / "to", **{**NAMED, **more})
+    assert told[0].startswith(f"{file}:{wanted}"), told
 
 
 def test_files_of_a_table_are_named(tmp_path):

@@ -13,13 +13,18 @@ from helpers.label import export
 from helpers.measure import evalset, files
 
 
+def both_tables(folder):
+    """Return labels.csv and labels.parquet, ids as text."""
+    text = {"query_id": str, "doc_id": str}
+    with files.database() as database:
+        parquet = database.read_parquet(str(folder / "labels.parquet")).df()
+    return pd.read_csv(folder / "labels.csv", dtype=text, keep_default_na=False), parquet
+
+
 def read_back(folder):
     """Return the (query, document, grade) triples that each form holds."""
     columns = ["query_id", "doc_id", "relevance"]
-    with files.database() as database:
-        parquet = database.read_parquet(str(folder / "labels.parquet")).df()
-    text = {"query_id": str, "doc_id": str}
-    sheet = pd.read_csv(folder / "labels.csv", dtype=text, keep_default_na=False)
+    sheet, parquet = both_tables(folder)
     beir = [
         (row["query-id"], row["corpus-id"], int(row["score"]))
         for path in (folder / "beir" / "qrels").glob("*.tsv")
@@ -66,13 +71,12 @@ def test_the_files_word_for_word_and_read_back(folder, tmp_path):
 def test_evidence_goes_out_and_comes_back_with_what_is_needed_together(folder, tmp_path):
     label = {"query_id": "q1", "doc_id": "disk-full", "relevance": 2}
     other = {"query_id": "q2", "doc_id": "queue-full", "relevance": 1}
-    quotes = ["logs", ["Delete", "call"]]
-    write_rows(folder / "judgments.jsonl", label | {"evidence": quotes}, other)
-    evals, to = evalset.load(folder), tmp_path / "out"
-    export.write_exports(evals, to)
-    with files.database() as database:
-        parquet = database.read_parquet(str(to / "labels.parquet")).df()
-    for table in (pd.read_csv(to / "labels.csv"), parquet):
+    write_rows(
+        folder / "judgments.jsonl", label | {"evidence": ["logs", ["Delete", "call"]]}, other
+    )
+    evals = evalset.load(folder)
+    export.write_exports(evals, tmp_path / "out")
+    for table in both_tables(tmp_path / "out"):
         quotes = json.loads(table.evidence[0])
         write_rows(folder / "judgments.jsonl", label | {"evidence": quotes}, other)
         assert evalset.load(folder) == evals
@@ -86,7 +90,6 @@ def test_queries_go_out_and_come_back_with_and_without_answers(folder, tmp_path)
     with (folder / "judgments.jsonl").open("a") as file:
         file.write('{"query_id": "z", "doc_id": "disk-full", "relevance": 0}\n')
     evals, to = evalset.load(folder), tmp_path / "out"
-    assert [*evals.queries] == ["q1", "q2"] and [*evals.unanswered] == ["z"]
     export.write_exports(evals, to)
     rows = [row for _, row in files.rows(to / "beir" / "queries.jsonl")]
     asked = {query_id: query.query for query_id, query in evals.all_queries.items()}
@@ -123,10 +126,9 @@ def test_odd_ids_come_back_as_they_went_out(folder, tmp_path):
 
 
 def test_a_folder_with_anything_in_it_is_never_replaced(folder, tmp_path):
-    to = tmp_path / "out"
-    mine = put(to / "labels.csv", "mine")
-    problems = refused(export.write_exports, evalset.load(folder), to)
-    assert problems == [f"{to}: is not empty, wanted a new or an empty folder"]
+    mine = put(tmp_path / "out" / "labels.csv", "mine")
+    (problem,) = refused(export.write_exports, evalset.load(folder), tmp_path / "out")
+    assert problem.endswith("out: is not empty, wanted a new or an empty folder")
     assert mine.read_text() == "mine"
 
 

@@ -10,7 +10,6 @@ SPLITS = [  # found, wanted, those that are read or words of the problem
     ("train dev test", None, "dev test"),
     ("test-b test-a train", None, "train test-a"),
     ("val validation train", None, "validation"),
-    ("valid train", None, "valid"),
     ("all", None, "all"),
     ("Train DEV.small", None, "DEV.small"),
     ("all TEST", None, "TEST"),

@@ -20,9 +20,7 @@ LOGS = "log the catalog, log **it**. Logs: log it"
 PASSAGES = [  # what is selected on the page of a text, its passage of that text, at how many places
     ("Add a consumer", STEPS, "Add a *consumer", 1),
     ("consumer.Look again.", STEPS, "consumer*.\n2. Look again.", 1),
-    ("2. Look", STEPS, "2. Look", 1),
     ("again.kubectl get podsDone.", STEPS, "again.\n\n```sh\nkubectl get pods\n```\nDone.", 1),
-    ("  get pods\n", STEPS, "get pods", 1),
     ("E1call ops, 24 h", TABLE, "E1 | call `ops`, 24 h", 1),
     ("E1\tcall", TABLE, "E1 | call", 1),
     ("what to doE1", TABLE, "what** to do |\n|------|-----|\n| E1", 1),
@@ -34,7 +32,6 @@ PASSAGES = [  # what is selected on the page of a text, its passage of that text
     ("東京の", "私は東京の人です", "東京の", 1),
     ("हिन्दी", "यह हिन्दी है", "हिन्दी", 1),
     ("here (https://x.y/z) now", "[here](https://x.y/z) now", "here](https://x.y/z) now", 1),
-    ("ops page", REFER, "ops* page", 1),
     ("page][ops] and", REFER, "page][ops] and", 1),
     ("log", LOGS, "log", 3),  # whole words win
     ("log it", LOGS, "log **it", 2),

@@ -91,7 +91,6 @@ def page(tmp_path, content, name="p.md", **more):
 HEADINGS = [  # page, title, text
     ("# One #\n\nBody.\n", "One", "Body."),
     ("# C#\n\nBody.\n", "C#", "Body."),
-    ("# A # B\n\nBody.\n", "A # B", "Body."),
     ("###### Six ##  \nBody.\n", "Six", "Body."),
     ("####### Seven\nBody.\n", "p", "####### Seven\nBody."),
     ("#no\n# \nText\n", "p", "#no\n# \nText"),
@@ -101,7 +100,6 @@ HEADINGS = [  # page, title, text
     ("\n\n# Far\n\n\nBody.\n\n", "Far", "Body."),
     ("~~~\n# code\n~~~\n# Real\nx", "Real", "~~~\n# code\n~~~\n# Real\nx"),
     ("```\n# open end\n# two", "p", "```\n# open end\n# two"),
-    ("```\n===\n```\nText.", "p", "```\n===\n```\nText."),
 ]
 
 
@@ -142,7 +140,6 @@ def test_fields_of_the_front_matter_are_kept_become_title_and_text_or_are_told(t
 
 TEXTS = [  # file, title, text
     ("A short first line\n\nThe rest.\n", "A short first line", "The rest."),
-    (" Title \n\n one\n two\n\n", "Title", " one\n two"),
     ("x" * 100 + "\nrest", "x" * 100, "rest"),
     ("x" * 101 + "\nrest", "p", "x" * 101 + "\nrest"),
     ("alone\n \n", "p", "alone\n "),
@@ -237,7 +234,6 @@ def test_source_files_of_all_kinds(tmp_path):
 
 
 RELEVANT = [  # relevant_docs, the labels or the problem
-    (["a b.txt"], {"a%20b": 1}),
     (["./sub/c.rst", "a b", "gone.txt"], {"sub:c.rst": 1, "a%20b": 1}),
     ([7], {"7": 1}),
     ("a b.txt", 'relevant_docs is "a b.txt", wanted a list of pages'),
