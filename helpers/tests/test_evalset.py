@@ -9,7 +9,7 @@ import pytest
 from conftest import write_rows
 
 from helpers.label import audit
-from helpers.measure import evalset, results, text
+from helpers.measure import evalset, results
 
 QUERIES, JUDGMENTS = "retrieval_queries.jsonl", "judgments.jsonl"
 
@@ -303,11 +303,10 @@ def test_the_next_step_is_the_first_thing_that_is_missing(evals, wanted):
 
 def test_a_lesson_says_in_a_line_what_it_needs(folder):
     evals = evalset.load(folder)
-    assert evals.require() is evals is evals.require(JUDGMENTS)
+    assert evals.require(JUDGMENTS) is evals
     with pytest.raises(evalset.EvalSetError, match="fixed.trec: found nothing; run the session be"):
         evals.require(JUDGMENTS, "runs/fixed.trec")
-    aside = evals._replace(queries={}, unanswered=evals.queries)
-    assert aside.require() is aside
+    assert evals._replace(queries={}, unanswered=evals.queries).require()
     with pytest.raises(evalset.EvalSetError, match="^no queries yet: write retrieval_queries"):
         evals._replace(queries={}).require("gone")
 
@@ -315,23 +314,25 @@ def test_a_lesson_says_in_a_line_what_it_needs(folder):
 def test_an_example_is_of_its_kind_else_of_dev_else_any(folder):
     evals = evalset.load(folder)
     one, two = evals.queries["q1"]._replace(kind="a"), evals.queries["q2"]._replace(kind="b")
-    both = evals._replace(queries={"q1": one, "q2": two._replace(split="dev")})
-    assert evals._replace(queries={"q1": one, "q2": two}).examples("b") == [one]
-    assert both.examples("b") == [two._replace(split="dev")]
-    assert evals._replace(queries={"q2": two}).examples("a") == [two]
+    later = two._replace(split="dev")
+    for queries, kind, wanted in (
+        ([one, two], "b", one), ([one, later], "b", later), ([two], "a", two),
+    ):  # fmt: skip
+        asked = evals._replace(queries={query.query_id: query for query in queries})
+        assert asked.examples(kind) == [wanted]
     assert evals._replace(queries={}, waiting={"q1": one}).examples("a") == [one]
     assert [q.query for q in evals._replace(queries={}).examples("a")] == ["disk-full"]
 
 
 def test_overlap_counts_content_words_that_stand_in_any_answer(folder):
     evals = evalset.load(folder)
-    answers = ("disk-full", "queue-full")
-    query = evalset.Query("q", "Is the disk full of old consumers, full?", answers)
-    assert text.content_words(evals.words(query.query)) == "disk full old consumers full".split()
-    assert evals.word_overlap(query) == 4 / 5
-    assert evals.word_overlap(query._replace(relevant_doc_ids=("queue-full",))) == 2 / 5
-    assert evals.word_overlap(query._replace(query="is it the")) == 0
-    assert evals.word_overlap(query._replace(relevant_doc_ids=())) == 0
+    for query, answers, share in (
+        ("Is the disk full of old consumers, full?", ("disk-full", "queue-full"), 4 / 5),
+        ("Is the disk full of old consumers, full?", ("queue-full",), 2 / 5),
+        ("is it the", ("disk-full",), 0),
+        ("disk", (), 0),
+    ):
+        assert evals.word_overlap(evalset.Query("q", query, answers)) == share
 
 
 def test_versions_and_copies_are_one_family():
@@ -349,8 +350,7 @@ def test_near_duplicates_are_those_of_the_bodies():
     body = "one two three four five six seven eight"
     documents = [evalset.Document(d, "title", body) for d in "ba"]
     evals = set_of(*documents, evalset.Document("c", body, "other"))
-    assert evals.near_duplicates() == {("a", "b"): 1.0} == evals.near_duplicates(1.0)
-    assert evals.near_duplicates(1.1) == {}
+    assert evals.near_duplicates() == {("a", "b"): 1.0} and evals.near_duplicates(1.1) == {}
 
 
 def test_hashes_are_sha256_of_json_lines_of_the_fields_that_count():

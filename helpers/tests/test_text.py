@@ -37,7 +37,6 @@ def numbered(start, end):
 def test_shingles_are_the_runs_of_five_words_or_the_whole_of_a_shorter_text():
     assert text.shingles(numbered(0, 6)) == {"w0 w1 w2 w3 w4", "w1 w2 w3 w4 w5"}
     assert text.shingles(numbered(0, 4)) == {"w0 w1 w2 w3"} and text.shingles([]) == {""}
-    assert text.shingles(numbered(0, 3), 2) == {"w0 w1", "w1 w2"}
 
 
 def test_near_duplicates_are_pairs_in_the_order_of_their_names_from_the_threshold_on():

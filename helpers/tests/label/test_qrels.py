@@ -82,8 +82,6 @@ def test_the_splits_of_the_source_stay_unless_halves_are_asked_for(tmp_path):
         assert halves(evals) == [dev, test], options
         (sentence,) = (line for line in lines if line.startswith("halves: "))
         assert all(some in sentence for some in words), sentence
-        card = (tmp_path / str(number) / "README.md").read_text()
-        assert card.partition("`.")[0].endswith("--halve") == ("halve" in options)
 
 
 SIDES = [  # all splits of a source, {query: its split}, whether halves are drawn

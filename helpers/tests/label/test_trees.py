@@ -213,7 +213,6 @@ SMALL = [  # file, content, documents, what is left out or changed
         {"m.pyi:A": (3, "A", "class A: pass"), "m.pyi:f": (4, "f", "async def f(): pass")},
         "module bodies of imports alone",
     ),
-    ("e.py", "", {}, "module bodies of imports alone"),
     ("d.py", '"""What.\n\nMore."""\n', {"d.py": (1, "What.", '"""What.\n\nMore."""')}, ""),
     ("old.py", "print 'x'\n", {"old.py": (1, "old.py", "print 'x'")}, "Python files that do not"),
     ("deep.py", DEEP, {"deep.py": (1, "deep.py", DEEP)}, "Python files that do not"),
@@ -221,16 +220,16 @@ SMALL = [  # file, content, documents, what is left out or changed
 ]
 
 
-def test_source_files_of_all_kinds(tmp_path):
-    for name, text, documents, reason in SMALL:
-        found, log = code(tmp_path, name, text)
-        assert found == documents, name
-        assert len(log.lines()) == bool(reason) and reason in "".join(log.lines()), name
-    put(tmp_path / "all" / "target" / "y.go", "x")
-    put(tmp_path / "all" / "b" / "x.go", "x")
-    source, log = read("code", tmp_path / "all")
+@pytest.mark.parametrize(("name", "text", "documents", "reason"), SMALL)
+def test_source_files_of_all_kinds(tmp_path, name, text, documents, reason):
+    found, log = code(tmp_path, name, text)
+    assert found == documents
+    assert len(log.lines()) == bool(reason) and reason in "".join(log.lines())
+    put(tmp_path / "code" / "target" / "y.go", "x")
+    put(tmp_path / "code" / "b" / "x.go", "x")
+    source, log = read("code", tmp_path / "code")
     assert [(row["doc_id"], row["title"]) for _, row in source.documents] == [("b:x.go", "b/x.go")]
-    assert left(log, tmp_path / "all") == {"hidden, vendored or built folders": (1, "target")}
+    assert left(log, tmp_path / "code") == {"hidden, vendored or built folders": (1, "target")}
 
 
 RELEVANT = [  # relevant_docs, the labels or the problem
@@ -244,22 +243,22 @@ RELEVANT = [  # relevant_docs, the labels or the problem
 @pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize(("relevant", "wanted"), RELEVANT)
 def test_queries_stand_in_a_file_with_the_pages_or_beside_them(relevant, wanted, beside, tmp_path):
-    for name in ("a b.txt", "sub/c.rst", "7.txt"):
-        put(tmp_path / "t" / name, name)
+    tree = tmp_path / "t"
+    for name in ("a b.txt", "sub/c.rst", "7.txt", "d.md"):
+        put(tree / name, name)
     rows = [{"id": 1, "query": "who?", "relevant_docs": relevant},
             {"id": "q2", "query": "where?", "relevant_docs": ["a b.txt"]},
             {"id": "q3", "query": "why?", "relevant_docs": []}]  # fmt: skip
-    path = put(tmp_path / ("" if beside else "t") / "eval_queries.json", json.dumps(rows, indent=1))
+    path = put((tmp_path if beside else tree) / "eval_queries.json", json.dumps(rows, indent=1))
     if isinstance(wanted, str):
-        (problem,) = problems("text", tmp_path / "t", tmp_path / "to")
-        assert problem == f"{path}, row 1: {wanted}".replace(f"{tmp_path}/t/", "")
+        (problem,) = problems("text", tree, tmp_path / "to")
+        assert problem == f"{path}, row 1: {wanted}".replace(f"{tree}/", "")
         return
-    lines, evals = bring("text", tmp_path / "t", tmp_path / "to")
+    lines, evals = bring("text", tree, tmp_path / "to")
     assert evals.qrels() == {"1": wanted, "q2": {"a%20b": 1}} and evals.imported == "text"
     assert evals.queries["1"].query == "who?" and len(evals.documents) == 3
-    assert not any("files of another type" in line for line in lines)
-    put(tmp_path / "t" / "d.md", "A page")
+    assert f"left out: files of another type: 1, first {tree}/d.md" in lines
     path.write_text('[{"id": "m", "query": "what?", "relevant_docs": ["d.md"]}]')
-    assert bring("markdown", tmp_path / "t", tmp_path / "md")[1].qrels() == {"m": {"d": 1}}
+    assert bring("markdown", tree, tmp_path / "md")[1].qrels() == {"m": {"d": 1}}
     path.write_text("[]")
-    assert not bring("markdown", tmp_path / "t", tmp_path / "none")[1].all_queries
+    assert not bring("markdown", tree, tmp_path / "none")[1].all_queries
