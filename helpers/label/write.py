@@ -278,7 +278,7 @@ def assign_halves(
     own = {query_id: half_of(split) for query_id, split in splits.items()}
     sides = {half_of(split) for split in (*source.splits, *read)}
     if halve or not sides.issuperset(SPLITS) or None in own.values():
-        drawn, how = draw_halves(judged_part(queries, kept, source, folder))
+        drawn, how = draw_halves(queries, kept, source, folder)
         return drawn, f"halves: drawn{how} ({', '.join(read)})"
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {*SPLITS} - {*own.values()}:
@@ -286,6 +286,23 @@ def assign_halves(
         sentence += f"; none is {half}, {USES[half]}: import with --split "
         sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
     return own, sentence
+
+
+def draw_halves(
+    queries: dict[str, dict], kept: Labels, source: Source, folder: Path
+) -> tuple[dict[str, str], str]:
+    """Return {query_id: dev or test} and how they were drawn, in words."""
+    evals = judged_part(queries, kept, source, folder)
+    linked = links.alike_documents(evals)[1]
+    groups = links.components(evals, linked)
+    drawn, _ = halves.draw_halves(evals, groups, linked)
+    largest, n = max(map(len, groups)), len(drawn)
+    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
+    if smaller >= SMALLER * n or largest == 1:
+        return drawn, ", queries that share a full answer in one"
+    torn = [{query_id} for query_id in evals.queries]
+    drawn, _ = halves.draw_halves(evals, torn, linked)
+    return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
 
 
 def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
@@ -302,20 +319,6 @@ def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: 
         if row["doc_id"] in answers:
             documents[row["doc_id"]] = Document(row["doc_id"], "", row["text"])
     return EvalSet(folder, documents, asked, judgments, source.words)
-
-
-def draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
-    """Return {query_id: dev or test} and how they were drawn, in words."""
-    linked = links.alike_documents(evals)[1]
-    groups = links.components(evals, linked)
-    drawn, _ = halves.draw_halves(evals, groups, linked)
-    largest, n = max(map(len, groups)), len(drawn)
-    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
-    if smaller >= SMALLER * n or largest == 1:
-        return drawn, ", queries that share a full answer in one"
-    torn = [{query_id} for query_id in evals.queries]
-    drawn, _ = halves.draw_halves(evals, torn, linked)
-    return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
 
 
 class Corpus(NamedTuple):
@@ -355,7 +358,7 @@ def write_corpus(folder: Path, source: Source, qrels: Labels, task: Task) -> Cor
             elif places_left[tier]:
                 places_left[tier] -= 1
                 written.add(doc_id)
-                file.write(files.as_lines([row]))
+                print(json.dumps(row, ensure_ascii=False), file=file)
             else:
                 truncated = True
     return Corpus(written, places, truncated)
