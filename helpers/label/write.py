@@ -291,22 +291,10 @@ def assign_halves(
 def draw_halves(
     queries: dict[str, dict], kept: Labels, source: Source, folder: Path
 ) -> tuple[dict[str, str], str]:
-    """Return {query_id: dev or test} and how they were drawn, in words."""
-    evals = judged_part(queries, kept, source, folder)
-    linked = links.alike_documents(evals)[1]
-    groups = links.components(evals, linked)
-    drawn, _ = halves.draw_halves(evals, groups, linked)
-    largest, n = max(map(len, groups)), len(drawn)
-    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
-    if smaller >= SMALLER * n or largest == 1:
-        return drawn, ", queries that share a full answer in one"
-    torn = [{query_id} for query_id in evals.queries]
-    drawn, _ = halves.draw_halves(evals, torn, linked)
-    return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
+    """Return {query_id: dev or test} and how they were drawn, in words.
 
-
-def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: Path) -> EvalSet:
-    """Return what a draw may see: the queries, their relevant documents and these labels."""
+    The draw sees the queries, these labels and the relevant documents, without their other fields.
+    """
     asked, judgments, answers = {}, [], set()
     for query_id, row in kept.items():
         relevant = [label for label in row.values() if label.grade]
@@ -318,7 +306,17 @@ def judged_part(queries: dict[str, dict], kept: Labels, source: Source, folder: 
     for _, row in files.rows(folder / "corpus.jsonl"):
         if row["doc_id"] in answers:
             documents[row["doc_id"]] = Document(row["doc_id"], "", row["text"])
-    return EvalSet(folder, documents, asked, judgments, source.words)
+    evals = EvalSet(folder, documents, asked, judgments, source.words)
+    linked = links.alike_documents(evals)[1]
+    groups = links.components(evals, linked)
+    drawn, _ = halves.draw_halves(evals, groups, linked)
+    largest, n = max(map(len, groups)), len(drawn)
+    smaller = min(Counter(drawn.values()).values()) if n > largest else 0
+    if smaller >= SMALLER * n or largest == 1:
+        return drawn, ", queries that share a full answer in one"
+    torn = [{query_id} for query_id in evals.queries]
+    drawn, _ = halves.draw_halves(evals, torn, linked)
+    return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
 
 
 class Corpus(NamedTuple):
