@@ -21,8 +21,9 @@ from .text import how_many
 FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
 EXPONENTIAL, HIGHEST = "nDCG-exp", 20  # trec_eval needs memory for each gain up to the highest
 FAMILIES |= {EXPONENTIAL: nDCG(gains={grade: 2**grade - 1 for grade in range(1, HIGHEST + 1)})}
-MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
-PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+LESSON = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # what results.json has
+MEASURES = (*LESSON,)  # of each comparison: a measure that no lesson shows is added here
+PRIMARY = LESSON[0]  # the verdict on documents rests on it unless another is named
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 BELOW = -sys.float_info.max  # the first score of a query without results

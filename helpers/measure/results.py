@@ -93,7 +93,7 @@ def _summary(rows: Values, full: Values) -> dict:
     And n and means of those that a document answers in `full`, if there are any.
     """
     intervals = {}
-    for name in measures.MEASURES:
+    for name in measures.LESSON:
         values = [row[name] for row in rows.values()]
         intervals[measures.mean_name(name)] = stats.bootstrap_interval(values)
     middle = measures.median_first_rank(rows)

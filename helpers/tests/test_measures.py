@@ -7,7 +7,7 @@ import ir_measures
 import numpy as np
 import pytest
 
-from helpers.measure import evalset, measures, runs
+from helpers.measure import baseline, compare, evalset, measures, pages, runs
 
 
 def ranking(*documents):
@@ -118,6 +118,22 @@ def test_judged_is_a_share_of_the_first_places():
     first = {"q0": ranking(*"abcdefghijk"), "q9": ranking("z")}
     assert measures.judged_at(qrels, first) == pytest.approx(0.1)  # 2 of 10, and no result
     assert [measures.judged_at(qrels, first, k) for k in (1, 2, 4)] == [0.5, 0.5, 0.25]
+
+
+def test_an_added_measure_stands_in_each_comparison_and_not_in_what_the_lesson_shows(
+    folder, monkeypatch
+):
+    monkeypatch.setattr(measures, "MEASURES", (*measures.LESSON, "P@5"))
+    evals = evalset.load(folder)
+    lists = {"base": ["disk-full", "queue-full"], "other": ["queue-full", "other"]}
+    base, other = (runs.Run(name, {"q1": ranking(*ids)}, []) for name, ids in lists.items())
+    found = compare.compare_on(evals, base, [other], "dev")
+    told = found["runs"][0]["measures"]["P@5"]
+    assert (told["base"], told["run"]) == (1 / 5, 0) and found["base"]["means"]["P@5"] == 1 / 5
+    assert "\n| P@5 " in pages.comparison_page(found)
+    baseline.baseline_command(evals)
+    assert '"P@5"' not in (folder / "results.json").read_text()
+    assert "P@5" not in compare.compare(evals, base, [other])["base"]["means"]
 
 
 # What two runs can be compared on.
