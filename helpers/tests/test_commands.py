@@ -86,17 +86,6 @@ def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
         assert re.search(rf"^{name} needs .*: make {name} ", done.stdout, re.M), name
 
 
-@WITH_MAKE
-def test_make_refresh_passes_on_which_notebooks(tmp_path):
-    (python := tmp_path / "bin" / "python").parent.mkdir()
-    python.write_text('#!/bin/sh\necho "$@"\n')
-    python.chmod(0o755)
-    words = ["make", "--no-print-directory", f"--assume-old={tmp_path}/ready", f"VENV={tmp_path}"]
-    (tmp_path / "ready").touch()
-    done = subprocess.run([*words, "refresh", "ONLY=a b"], cwd=ROOT, stdout=-1, text=True)
-    assert done.stdout.splitlines()[-1] == "-m helpers refresh --only=a b"
-
-
 FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str, waiting={})
 SQL = {"folder": FOLDER, "to": Path("y")}
