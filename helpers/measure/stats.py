@@ -58,6 +58,9 @@ def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
     n = len(differences)
     low, high = t_interval(differences) or (None, None)
+    least = None
+    if np.ptp(differences) >= TIE:  # else no spread says how far the next query could be off
+        least = detectable(n, float(np.std(differences, ddof=1)))
     return Paired(
         n=n,
         base=float(np.mean(base)),
@@ -67,17 +70,11 @@ def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
         high=high,
         p=sign_flip_p(differences),
         t_p=t_test_p(differences),
-        detectable=_detectable_of(differences),
+        detectable=least,
         wins=int((differences > TIE).sum()),
         ties=int((abs(differences) <= TIE).sum()),
         losses=int((differences < -TIE).sum()),
     )
-
-
-def _detectable_of(differences: np.ndarray) -> float | None:
-    if np.ptp(differences) < TIE:  # no spread says how far the next query could be off
-        return None
-    return detectable(len(differences), float(np.std(differences, ddof=1)))
 
 
 def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dict]:

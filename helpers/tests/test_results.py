@@ -28,6 +28,7 @@ def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(f
     found = measured(evalset.load(folder), run, {"tokenizer": "unicode-words"})
     assert list(found["summary"]) == list(found["by_kind"]) == ["dev"]
     assert found["summary"]["dev"]["median_first_rank"] is None
+    assert found["compared_dev"]["runs"] == [{"name": "a"}]
     assert [d for d, _ in found["per_query"][0]["retrieved"]] == [f"d{n}" for n in range(10)]
     with pytest.raises(evalset.EvalSetError, match="field tokenizer is missing"):
         measured(evalset.load(folder), run, {})
