@@ -183,6 +183,17 @@ def test_one_line_says_which_run_has_few_or_fewer_labels():
     assert measures.label_warnings({"q1": {"d0": 1}}, 10, *compared) == []
 
 
+def test_places_left_empty_are_told_and_how_to_say_that_a_list_was_cut():
+    qrels, ten = {"q0": {}, "q1": {}}, [str(n) for n in range(10)]
+    full, short = run("full", ten, ten), run("short", ten[:3], ten[:3])
+    (words,) = measures.length_warnings(qrels, 100, full, short)
+    assert words.startswith("2 of 2 lists of short hold fewer than 10 documents, and a place ")
+    assert words.endswith(': if they were cut, say where in its card, as "depth": 5')
+    (words,) = measures.length_warnings(qrels, 100, full, short._replace(depth=9))
+    assert words.endswith(" that is empty counts as wrong")
+    assert measures.length_warnings(qrels, 3, full, short) == []
+
+
 # Queries without an answer, and groups of queries.
 
 

@@ -73,6 +73,12 @@ def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
     assert results.read_results(tmp_path) == json.loads(page)
 
 
+def test_a_note_ends_at_the_next_query(tmp_path):
+    page = "# Notes\n\n## q1\nRead\nit.\n### More\n## q2\nx\n"
+    (tmp_path / evalset.PROSE[1]).write_text(page)
+    assert results.read_notes(tmp_path) == {"q1": "Read it. ### More", "q2": "x"}
+
+
 # Whether it is of this set.
 
 

@@ -230,6 +230,14 @@ def test_who_read_and_how_often_the_second_reading_agrees():
     assert stats.equal_by_grade([0, 2, 0, 0, 1], [0, 1, 0, 1, 1]) == {0: 2 / 3, 1: 1.0, 2: 0.0}
 
 
+def test_a_majority_is_of_three_readings_that_differ_and_none_where_several_lead():
+    rows = []
+    for doc_id, first, *others in (("a", 0, 1, 1), ("b", 0, 1, 2), ("c", 0, 1), ("d", 1, 1, 1)):
+        pair = {"query_id": "q", "doc_id": doc_id, "first": first}
+        rows += [pair | {"round": n, "second": second} for n, second in enumerate(others)]
+    assert stats.majorities(rows) == {("q", "a"): 1, ("q", "b"): None}
+
+
 # Two halves.
 
 CONFIRMATIONS = [  # (dev, its verdict, test, its verdict, what both say)
