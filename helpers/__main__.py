@@ -147,7 +147,7 @@ COMMANDS = {
         NONE, "teach.progress:progress_report", "your copies: what is done, and next"
     ),
     "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
-    "audit": Command(SET, ":audit", "ask the set what a careful reader would"),
+    "audit": Command(SET, "label.audit:audit_command", "ask the set what a careful reader would"),
     "export": Command(
         SET,
         "label.export:write_exports",
@@ -189,7 +189,6 @@ COMMANDS = {
         folder_options,
     ),
 }
-OFFERED = [n for n in COMMANDS if installation.IN_CHECKOUT or n not in installation.COURSE]
 
 
 def main() -> int:
@@ -198,7 +197,8 @@ def main() -> int:
     Of compare 1 says worse, so there 2 stands for whatever failed. Nothing that is printed acts on
     a terminal.
     """
-    options = vars(parser(next(iter(sys.argv[1:]), None)).parse_args())
+    chosen = sys.argv[1] if sys.argv[1:] else None
+    options = vars(parser(chosen).parse_args())
     junit = options.get("junit")
     try:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is half done is cleared
@@ -226,19 +226,18 @@ def run_command(options: dict) -> int:
         from .measure import evalset
 
         options["folder"] = options.get("folder", evalset.folder()).resolve()
-    passed = dict(options)
     if needs == SET:
-        evals = passed["evals"] = evalset.load(passed.pop("folder"))
+        evals = options["evals"] = evalset.load(options.pop("folder"))
         if step := evals.next_step():
             raise evalset.EvalSetError([f"{evals.folder}: {step}"])
         if evals.waiting and name != "compare":  # whose page says it
             print(evalset.left_out(evals.waiting))
     room, called = function.split(":")
-    rooms = vars(importlib.import_module(f".{room}", __package__)) if room else globals()
-    result = rooms[called](**passed)
+    result = getattr(importlib.import_module(f".{room}", __package__), called)(**options)
     if isinstance(result, int):
         return result
-    print(*(result if isinstance(result, list) else [result]), sep="\n")
+    lines = result if isinstance(result, list) else [result]
+    print(*lines, sep="\n")
     return 0
 
 
@@ -261,25 +260,21 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
     words = "Commands of the retrieval-baseline workbook."
     main_parser = Parser(prog=installation.PROGRAM, description=words)
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name in OFFERED:
-        command = COMMANDS[name]
-        texts = {"help": command.words, "description": command.words}
-        sub = commands.add_parser(name, **texts, argument_default=argparse.SUPPRESS)
+    for name, command in COMMANDS.items():
+        if name in installation.COURSE and not installation.IN_CHECKOUT:
+            continue
+        sub = commands.add_parser(
+            name,
+            help=command.words,
+            description=command.words,
+            argument_default=argparse.SUPPRESS,
+        )
         if name == chosen and command.options:
             command.options(sub)
         if command.needs != NONE:
             words = "evaluation-set folder (default: EVALS or evals/)"
             sub.add_argument("--evals", dest="folder", help=words, type=Path)
     return main_parser
-
-
-def audit(evals) -> int:
-    """Print the findings on a set; return 1 where one fails."""
-    from .label import audit
-
-    findings = audit.folder_findings(evals)
-    print(audit.as_table(findings))
-    return int(any(finding.status == "fail" for finding in findings))
 
 
 # What ends a command.
@@ -304,9 +299,11 @@ def failure(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
-    of_compare = sys.argv[1:2] == ["compare"]
-    print("cannot compare: " * of_compare + in_words(error), file=sys.stderr)
-    return CANNOT if of_compare else 1
+    if sys.argv[1:2] == ["compare"]:
+        print(f"cannot compare: {in_words(error)}", file=sys.stderr)
+        return CANNOT
+    print(in_words(error), file=sys.stderr)
+    return 1
 
 
 def _write_junit_error(path: Path, words: str) -> None:
@@ -334,7 +331,8 @@ def in_words(error: Exception) -> str:
         missing = f"the package {error.name} is missing in {sys.executable}"
         return f"{missing}: {installation.remedy(error.name)}"
     if isinstance(error, OSError):
-        return ": ".join(map(str, filter(None, (error.filename, error.strerror)))) or str(error)
+        words = [str(part) for part in (error.filename, error.strerror) if part]
+        return ": ".join(words) or str(error)
     from .measure.files import EvalSetError
     from .measure.text import how_many
 

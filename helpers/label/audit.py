@@ -88,6 +88,13 @@ def check_baseline(evals: evalset.EvalSet) -> Finding:
     return Finding("baseline", "pass", "results.json measured the saved run", "")
 
 
+def audit_command(evals: evalset.EvalSet) -> int:
+    """Print the findings on a set; return 1 where one fails."""
+    findings = folder_findings(evals)
+    print(as_table(findings))
+    return int(any(finding.status == "fail" for finding in findings))
+
+
 def as_table(findings: list[Finding]) -> str:
     """Return the findings as a plain-text table of at most 100 columns, counts in its last line."""
     rows = [("status", "check", "found", "remedy"), tuple("-" * width for width in WIDTHS)]

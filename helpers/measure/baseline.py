@@ -5,6 +5,7 @@ Session B builds the same by hand.
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import chain, islice
 from pathlib import Path
 
 from . import chunks, evalset, inert, runs, sparse, text, tokens
@@ -19,11 +20,11 @@ Ranker = Callable[[str, int], Ranking]  # (query, k) -> its first k chunks
 
 def cut(evals: EvalSet) -> list[Chunk]:
     """Return the chunks of all documents, numbered from 0 in each document."""
-    return [
-        Chunk(doc_id, number, *span)
-        for doc_id, document in evals.documents.items()
-        for number, span in enumerate(windows(document.retrieval_text))
-    ]
+    units = []
+    for doc_id, document in evals.documents.items():
+        spans = windows(document.retrieval_text)
+        units += [Chunk(doc_id, number, *span) for number, span in enumerate(spans)]
+    return units
 
 
 def windows(body: str) -> list[tuple[int, int, int]]:
@@ -35,7 +36,7 @@ def windows(body: str) -> list[tuple[int, int, int]]:
     ids = tokens.token_ids(body)
     firsts = range(0, max(1, len(ids) - overlap), size - overlap)
     spans = [(first, min(first + size, len(ids))) for first in firsts]
-    at = tokens.token_starts(ids, {edge for span in spans for edge in span})
+    at = tokens.token_starts(ids, {*chain(*spans)})
     return [(at[first], at[end], end - first) for first, end in spans]
 
 
@@ -73,17 +74,20 @@ def ask(question: str, top: int = 5):
 
     What stands in the set or in the question is shown as text and does nothing.
     """
-    evals, items = open_box(evalset.folder())[0], Markup("")
+    evals, _, _ = open_box(evalset.folder())
     words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
-    for doc_id, chunk in [*find(question).items()][:top]:
+    items = Markup("")
+    for doc_id, chunk in islice(find(question).items(), top):
         document = evals.documents[doc_id]
-        whole, head = document.retrieval_text, len(document.retrieval_text) - len(document.text)
-        body = inert.without_markdown(whole[max(chunk.start, head) : chunk.end])
-        passage = text.snippet(body, words)
-        shown = (inert.mark_words(part, words) for part in (document.title or doc_id, passage))
-        items += Markup("<li><b>{}</b><br>{}</li>").format(*shown)
-    none = Markup("<p>No document shares a word with this question.</p>")
-    return inert.html(Markup("<ol>{}</ol>").format(items) if items else none)
+        whole = document.retrieval_text
+        start = max(chunk.start, len(whole) - len(document.text))  # below the title
+        passage = text.snippet(inert.without_markdown(whole[start : chunk.end]), words)
+        title = inert.mark_words(document.title or doc_id, words)
+        passage = inert.mark_words(passage, words)
+        items += Markup("<li><b>{}</b><br>{}</li>").format(title, passage)
+    if not items:
+        return inert.html(Markup("<p>No document shares a word with this question.</p>"))
+    return inert.html(Markup("<ol>{}</ol>").format(items))
 
 
 def baseline_command(evals: EvalSet) -> int:
@@ -95,12 +99,13 @@ def baseline_command(evals: EvalSet) -> int:
     from . import report, results  # measuring is more than a search needs
 
     units = cut(evals)
-    rank, made = ranker(evals, units), {"engine": runs.LARGE_ENGINE, "chunks": len(units)}
+    rank = ranker(evals, units)
     chunks.write_chunks(evals.folder / "chunks" / f"{NAME}.jsonl", units)
-    found = {q: search(rank, query.query) for q, query in evals.settled_queries.items()}
-    ranked_chunks = runs.without_own(evals, {q: first for q, (first, _) in found.items()})
-    ranked_documents = runs.without_own(evals, {q: best for q, (_, best) in found.items()})
-    runs.save(evals, NAME, ranked_chunks, ranked_documents, made)
+    ranked_chunks, ranked_documents = {}, {}
+    for query_id, query in evals.settled_queries.items():
+        ranked_chunks[query_id], ranked_documents[query_id] = search(rank, query.query)
+    found = [runs.without_own(evals, ranked) for ranked in (ranked_chunks, ranked_documents)]
+    runs.save(evals, NAME, *found, {"engine": runs.LARGE_ENGINE, "chunks": len(units)})
     if not _is_measured(evals):
         results.write_results(evals.folder, measured(evals, rank, units))
     print(inert.plain(report.summary(results.read_results(evals.folder))))
@@ -128,8 +133,10 @@ def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:
     compared = compare.compare(evals, base, systems.read_systems(evals))
     by_id = {chunk.chunk_id: chunk for chunk in units}
     depth = max(evidence.depth_needed(units), BASELINE["depth"])
-    asked = {q: evals.queries[q].query for q in evidence.quoted_queries(evals)}
-    ranked = {q: [by_id[chunk_id] for chunk_id, _ in rank(asked[q], depth)] for q in asked}
+    ranked = {}
+    for query_id in evidence.quoted_queries(evals):
+        first = rank(evals.queries[query_id].query, depth)
+        ranked[query_id] = [by_id[chunk_id] for chunk_id, _ in first]
     quoted = results.evidence_content(evals, {NAME: units}, {NAME: ranked}, NAME)
     values = measures.per_query(evals.qrels(), base.rankings)
     return results.results_content(evals, base.rankings, values, compared, [], quoted)

@@ -4,12 +4,13 @@
 of the comparison's JSON file, which `pages` shows.
 """
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import fmean
 
 from . import evidence, files, links, measures, pages, reading, runs, stats, systems, verdicts
 from .evalset import EvalSet, EvalSetError, Query
-from .measures import MEASURES, PRIMARY, Qrels
+from .measures import PRIMARY, Qrels
 from .runs import Run
 from .text import Pair, how_many
 
@@ -81,7 +82,7 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     """
     files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
-    comparison = compare(evals, base, others, split)
+    comparison = compare(evals, base, others, split, measures.MEASURES)
     if split == "test" and evals.qrels("dev"):
         join_halves(comparison, evals, base, others)
     read = [base, *(first for first, *_ in systems.by_system(others))]
@@ -94,11 +95,18 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
     return comparison
 
 
-def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
+def compare(
+    evals: EvalSet,
+    base: Run,
+    others: list[Run],
+    split: str | None = "dev",
+    names: Sequence[str] = measures.LESSON,
+) -> dict:
     """Return what is known about each of `others` against `base`; `split` is dev, test or all.
 
-    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
-    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
+    `names` are the measures that are taken beside the one that decides. Runs of one system, by
+    their cards, are averaged by query and are one row; what is known of a single list (warnings,
+    judged@10, lost evidence, AUROC) is that of the first of them.
     Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
     one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
     """
@@ -106,9 +114,9 @@ def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "d
     known = systems.known_to_all(evals, base, *others)
     qrels = _measured_queries(known, half)
     groups = systems.by_system(others)
-    rows = [_system_row(known, qrels, base, group) for group in groups]
+    rows = [_system_row(known, qrels, base, group, names) for group in groups]
     verdicts.give_verdicts(rows, known.decides, known.matters)
-    described = _base_row(known, qrels, base)
+    described = _base_row(known, qrels, base, names)
     with_runs = [*zip([described, *rows], [[base], *groups], strict=True)]
     for row, (run, *_) in with_runs:
         row["told_apart"] = measures.answerability_auroc(known, half, run.rankings)
@@ -144,17 +152,17 @@ def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
 # One run.
 
 
-def _base_row(evals: EvalSet, qrels: Qrels, base: Run) -> dict:
+def _base_row(evals: EvalSet, qrels: Qrels, base: Run, names: Sequence[str]) -> dict:
     """Return what is known of the base by itself."""
     depth = measures.cut_alike(len(evals.documents), base).depth
-    names = _names(depth, verdicts.of_documents(evals.decides))
+    names = _at_depth((verdicts.of_documents(evals.decides), *names), depth)
     return _run_row(base, qrels, measures.per_query(qrels, base.rankings, names))
 
 
-def _names(depth: float, primary: str) -> list[str]:
-    """Return MEASURES, the primary one first, those that are deeper than a cut to its depth."""
-    names = (measures.at_depth(name, depth) for name in (primary, *MEASURES))
-    return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
+def _at_depth(names: Iterable[str], depth: float) -> list[str]:
+    """Return the measures, each once, those that are deeper than a cut to its depth."""
+    cut = (measures.at_depth(name, depth) for name in names)
+    return [*dict.fromkeys(cut)]  # of five documents, recall@10 and recall@100 are one
 
 
 def _run_row(run: Run, qrels: Qrels, values: measures.Values) -> dict:
@@ -179,12 +187,14 @@ def _run_warnings(run: Run, qrels: Qrels) -> list[str]:
 # A system against the base.
 
 
-def _system_row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run]) -> dict:
+def _system_row(
+    evals: EvalSet, qrels: Qrels, base: Run, group: list[Run], names: Sequence[str]
+) -> dict:
     """Return everything about the runs of a system against the base but the verdict."""
     alike = measures.cut_alike(len(evals.documents), base, *group)
     cut_base, *cut_group = alike.runs
     run, *further = cut_group
-    names = _names(alike.depth, verdicts.of_documents(evals.decides))
+    names = _at_depth((verdicts.of_documents(evals.decides), *names), alike.depth)
     before = measures.per_query(qrels, cut_base.rankings, names)
     tables = [measures.per_query(qrels, of.rankings, names) for of in cut_group]
     after = stats.averaged(tables)

@@ -25,13 +25,18 @@ def command(name: str, **variables: object) -> str:
 
     That is `retrieval-baseline export --to x` where it's installed, and `report` is `baseline`.
     """
-    typed = " ".join(["make", name, *(f"{key}={value}" for key, value in variables.items())])
+    settings = [f"{key}={value}" for key, value in variables.items()]
+    typed = " ".join(["make", name, *settings])
     if IN_CHECKOUT:
         return typed
-    if name in COURSE[1:]:
+    if name in COURSE and name != "report":
         return f"{typed} in a checkout of the workbook"
-    options = (f"--{key.lower()} " * (key not in BARE) + str(variables[key]) for key in variables)
-    return " ".join([PROGRAM, "baseline" if name == COURSE[0] else name, *options])
+    words = [PROGRAM, "baseline" if name == "report" else name]
+    for key, value in variables.items():
+        if key not in BARE:
+            words.append(f"--{key.lower()}")
+        words.append(str(value))
+    return " ".join(words)
 
 
 def remedy(package: str) -> str:
@@ -39,5 +44,6 @@ def remedy(package: str) -> str:
     if IN_CHECKOUT:
         python = Path(".venv", "Scripts" if os.name == "nt" else "bin", "python")
         return f"run {command('report')} once, then {python} -m helpers {' '.join(sys.argv[1:])}"
-    extra = EXTRAS.get(package)
-    return f"pip install '{f'retrieval-baseline[{extra}]' if extra else package}'"
+    if extra := EXTRAS.get(package):
+        package = f"retrieval-baseline[{extra}]"
+    return f"pip install '{package}'"

@@ -21,8 +21,9 @@ from .text import how_many
 FAMILIES = {"nDCG": nDCG, "RR": RR, "hit": Success, "recall": R, "P": P, "AP": AP}
 EXPONENTIAL, HIGHEST = "nDCG-exp", 20  # trec_eval needs memory for each gain up to the highest
 FAMILIES |= {EXPONENTIAL: nDCG(gains={grade: 2**grade - 1 for grade in range(1, HIGHEST + 1)})}
-MEASURES = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # of each comparison
-PRIMARY = MEASURES[0]  # the verdict on documents rests on it unless another is named
+LESSON = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # what results.json has
+MEASURES = (*LESSON,)  # of each comparison: a measure that no lesson shows is added here
+PRIMARY = LESSON[0]  # the verdict on documents rests on it unless another is named
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 BELOW = -sys.float_info.max  # the first score of a query without results
@@ -38,7 +39,9 @@ Values = dict[str, dict[str, float]]  # {query_id: {measure: value}}
 def measure(name: str, full_grade: int = 2) -> ir_measures.measures.Measure:
     """Return what ir_measures calls it: R@50 for recall@50, Success(rel=2)@5 for full hit@5."""
     family, _, k = name.removeprefix("full ").partition("@")
-    found = FAMILIES[family](rel=full_grade) if name.startswith("full ") else FAMILIES[family]
+    found = FAMILIES[family]
+    if name.startswith("full "):
+        found = found(rel=full_grade)
     return found @ int(k) if k else found
 
 
@@ -66,8 +69,10 @@ def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> 
     """
     values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
     scored = _scored(qrels, run)
-    for gain in {n.startswith(EXPONENTIAL) for n in names}:  # in one call they get mixed up
-        name_of = {measure(n, full_grade): n for n in names if n.startswith(EXPONENTIAL) == gain}
+    exponential = [name for name in names if name.startswith(EXPONENTIAL)]
+    linear = [name for name in names if name not in exponential]
+    for alike in filter(None, (linear, exponential)):  # in one call they get mixed up
+        name_of = {measure(name, full_grade): name for name in alike}
         for metric in ir_measures.iter_calc(list(name_of), qrels, scored):
             values[metric.query_id][name_of[metric.measure]] = metric.value
     return values
@@ -117,17 +122,22 @@ def ids_by_field(evals: EvalSet, query_ids: Iterable[str], field: str) -> dict[s
 
     Queries without one stand under its name in UNMARKED or, where it has none there, nowhere.
     """
+    values = {query_id: getattr(evals.queries[query_id], field) for query_id in query_ids}
     ids = defaultdict(list)
-    for query_id in query_ids:
-        ids[getattr(evals.queries[query_id], field)].append(query_id)
-    named = {value or UNMARKED.get(field): ids[value] for value in sorted(ids)}
-    return {str(name): of for name, of in named.items() if name}
+    for query_id in sorted(values, key=values.get):
+        if name := values[query_id] or UNMARKED.get(field):
+            ids[str(name)].append(query_id)
+    return dict(ids)
 
 
 def fields_told(evals: EvalSet) -> list[str]:
     """Return the FIELDS of a set's queries; of those in UNMARKED what the queries differ in."""
-    values = {field: {getattr(q, field) for q in evals.queries.values()} for field in FIELDS}
-    return [field for field in FIELDS if field not in UNMARKED or len(values[field]) > 1]
+    told = []
+    for field in FIELDS:
+        values = {getattr(query, field) for query in evals.queries.values()}
+        if field not in UNMARKED or len(values) > 1:
+            told.append(field)
+    return told
 
 
 def means(values: Values) -> dict[str, float]:
@@ -173,9 +183,9 @@ def cut_alike(documents: int, *compared: Run) -> Alike:
     if of_passages or not shortest.parts:
         alike = [first_results(run, depth, of_passages) for run in compared]
         return Alike(alike, depth, shortest)
-    lengths, alike = {q: len(found) for q, found in shortest.rankings.items()}, []
+    alike = []
     for run in compared:
-        rankings = {q: run.rankings.get(q, [])[:length] for q, length in lengths.items()}
+        rankings = {q: run.rankings.get(q, [])[: len(own)] for q, own in shortest.rankings.items()}
         alike.append(run._replace(rankings=rankings))
     return Alike(alike, math.inf, shortest)
 
@@ -211,13 +221,17 @@ def label_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     """
     k = min(depth, 10)
     answered = {q: row for q, row in qrels.items() if all(r.rankings.get(q) for r in compared)}
+    if not answered:
+        return []
     shares = ((judged_at(answered, run.rankings, k), run.name) for run in compared)
     (least, name), (most, _) = sorted(shares)
     if most - least > JUDGED_GAP:
         gap = f"judged@{k} differs by {most - least:.2f}: what {name} found and nobody judged "
         return [gap + "counts as wrong, so judge it before you believe the difference"]
+    if least >= LITTLE_JUDGED:
+        return []
     share = f"{least * 100:.0f} % of the first {k} of {name} are judged"
-    return [f"few labels: {share}, the rest counts as wrong"] if least < LITTLE_JUDGED else []
+    return [f"few labels: {share}, the rest counts as wrong"]
 
 
 def length_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
@@ -231,9 +245,10 @@ def length_warnings(qrels: Qrels, depth: float, *compared: Run) -> list[str]:
     if most - fewest <= JUDGED_GAP * len(qrels):
         return []
     lists = f"{most} of {len(qrels)} lists of {name} hold fewer than {k} documents"
-    remedy = ': if they were cut, say where in its card, as "depth": 5'
-    told = any(of.depth for of in compared if of.name == name)
-    return [f"{lists}, and a place that is empty counts as wrong{'' if told else remedy}"]
+    warning = f"{lists}, and a place that is empty counts as wrong"
+    if not any(run.depth for run in compared if run.name == name):
+        warning += ': if they were cut, say where in its card, as "depth": 5'
+    return [warning]
 
 
 def unjudged_bounds(
@@ -289,22 +304,18 @@ def weights_of_labels(
     That is the difference of its discounts in the two lists, times the highest grade, over the
     ideal gain of the grades that are known. What moves nothing is left out.
     """
-    total, gaps = _ideal_gain(judged.values(), k), _discount_gaps(base, run, k)
-    unjudged = {d: abs(gap) for d, gap in gaps.items() if gap and d not in judged}
-    return {doc_id: gap * highest / total for doc_id, gap in unjudged.items()} if total else {}
+    best = sorted(judged.values(), reverse=True)[:k]
+    ideal = sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+    if not ideal:
+        return {}
+    gaps = _discount_gaps(base, run, k)
+    return {d: abs(gap) * highest / ideal for d, gap in gaps.items() if gap and d not in judged}
 
 
 def _discount_gaps(base: list[str], run: list[str], k: int) -> dict[str, float]:
     """Return {doc_id: its discount in the first `k` of the run, minus that in the base's}."""
-    before, after = _discounts(base, k), _discounts(run, k)
-    return {d: after.get(d, 0) - before.get(d, 0) for d in before | after}
-
-
-def _discounts(ranking: list[str], k: int) -> dict[str, float]:
-    return {doc_id: 1 / math.log2(rank + 1) for rank, doc_id in enumerate(ranking[:k], 1)}
-
-
-def _ideal_gain(grades: Iterable[int], k: int) -> float:
-    """Return the gain of the first `k` documents in the best order."""
-    best = sorted(grades, reverse=True)[:k]
-    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, 1))
+    gaps: dict[str, float] = defaultdict(float)
+    for sign, ranking in ((-1, base), (1, run)):
+        for rank, doc_id in enumerate(ranking[:k], 1):
+            gaps[doc_id] += sign / math.log2(rank + 1)
+    return gaps

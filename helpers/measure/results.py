@@ -29,26 +29,27 @@ def results_content(
     `run` and `values` are keyed by query id, `compared` comes from compare.compare, `cards` from
     session C, `quoted` from of_evidence.
     """
-    halves = {}
+    qrels, halves = evals.qrels(), {}
     for split in files.SPLITS:
         if rows := {query_id: values[query_id] for query_id in evals.qrels(split)}:
             halves[split] = rows
     summed = dict(halves)
     if len(halves) > 1:
-        summed["all"] = {query_id: values[query_id] for query_id in evals.qrels()}
-    labels = measures.answered_in_full(evals.qrels(), evals.full_grade)
+        summed["all"] = {query_id: values[query_id] for query_id in qrels}
+    labels = measures.answered_in_full(qrels, evals.full_grade)
     full = measures.per_query(labels, run, measures.FULL, evals.full_grade)
     by_field = {}
     for field in measures.fields_told(evals):
         means = {split: _means_by(evals, rows, field) for split, rows in halves.items()}
         by_field[f"by_{field}"] = means
-    systems = []
-    for row in compared["runs"]:  # bounds over unjudged results are a report's
-        systems.append({name: value for name, value in row.items() if name != "unjudged"})
+    systems = [dict(row) for row in compared["runs"]]
+    for row in systems:
+        row.pop("unjudged", None)  # bounds over unjudged results are a report's
     per_query = []
-    for query_id, grades in evals.qrels().items():
+    for query_id, grades in qrels.items():
         measured = values[query_id] | full.get(query_id, {})
-        per_query.append(_per_query(evals, query_id, grades, run.get(query_id, []), measured))
+        query = evals.queries[query_id]
+        per_query.append(_per_query(query, grades, run.get(query_id, []), measured))
     return {
         **_inputs(evals),
         "summary": {name: _summary(rows, full) for name, rows in summed.items()},
@@ -63,10 +64,12 @@ def results_content(
 
 def _inputs(evals: EvalSet) -> dict:
     """Return what was measured: corpus, queries, the baseline's run and how it was made."""
-    made = runs.read_card((evals.folder / RUN).with_suffix(".json"), *runs.BASELINE, "tokenizer")
+    run, chunk_file = evals.folder / RUN, evals.folder / CHUNKS
+    made = runs.read_card(run.with_suffix(".json"), *runs.BASELINE, "tokenizer")
     method = {name: made[name] for name in runs.BASELINE}
-    chunk_file = evals.folder / CHUNKS
-    chunks = {"chunks_sha256": files.file_hash(chunk_file)} if chunk_file.is_file() else {}
+    hashes = {"file": RUN, "sha256": files.file_hash(run)}
+    if chunk_file.is_file():
+        hashes["chunks_sha256"] = files.file_hash(chunk_file)
     documents = evals.documents.values()
     return {
         "corpus": {
@@ -82,7 +85,7 @@ def _inputs(evals: EvalSet) -> dict:
             "grades": sorted({judgment.relevance for judgment in evals.judgments}),
             "sha256": evals.queries_hash(),
         },
-        "run": {"file": RUN, "sha256": files.file_hash(evals.folder / RUN)} | chunks,
+        "run": hashes,
         "method": {**method, "words": text.TOKENIZER_WORDS[made["tokenizer"]]},
     }
 
@@ -93,7 +96,7 @@ def _summary(rows: Values, full: Values) -> dict:
     And n and means of those that a document answers in `full`, if there are any.
     """
     intervals = {}
-    for name in measures.MEASURES:
+    for name in measures.LESSON:
         values = [row[name] for row in rows.values()]
         intervals[measures.mean_name(name)] = stats.bootstrap_interval(values)
     middle = measures.median_first_rank(rows)
@@ -117,12 +120,14 @@ def _means_by(evals: EvalSet, rows: Values, field: str) -> dict:
 
 
 def _per_query(
-    evals: EvalSet, query_id: str, grades: dict, ranking: runs.Ranking, values: dict[str, float]
+    query: evalset.Query, grades: dict, ranking: runs.Ranking, values: dict[str, float]
 ) -> dict:
     """Return what is known about one query: labels, first ten documents, measures."""
-    query = evals.queries[query_id]
     return {
-        **{name: getattr(query, name) for name in ("query_id", "query", "kind", "split")},
+        "query_id": query.query_id,
+        "query": query.query,
+        "kind": query.kind,
+        "split": query.split,
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
         "retrieved": ranking[:10],
         "first_rank": measures.first_rank(values),
@@ -140,14 +145,13 @@ def evidence_content(
     the means of evidence.BESIDE as if any quote were enough (`any_quote`).
     """
     quoted: dict = {}
-    if not rankings:
-        return quoted
     for split in files.SPLITS:
         wanted = evidence.quoted_queries(evals, split)
-        if not wanted:
+        if not (wanted and rankings):
             continue
-        is_dev = split == files.SPLITS[0]
-        chosen = [name for name in rankings if is_dev or name in {base, *evals.confirmed}]
+        chosen = [*rankings]
+        if split != "dev":
+            chosen = [name for name in rankings if name in {base, *evals.confirmed}]
         asked = [wanted, evidence.any_quote(wanted)]
         together, alone = {}, {}
         for name in chosen:
@@ -161,7 +165,7 @@ def evidence_content(
                 sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
         by_k = evidence.shares_by_k(wanted, rankings[base])
         quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
-        if is_dev:
+        if split == "dev":
             quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
     return quoted
 
@@ -171,16 +175,12 @@ def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str,
 
     That (`against`) rests on evidence.DECIDES, p adjusted for the number of sets.
     """
-    sets = {
-        name: {"chunks": len(known[name]), "means": measures.means(of_set)}
-        for name, of_set in rows.items()
-    }
-    measure, pairs = evidence.DECIDES, {}
-    for name in sets:
-        if name == base:
-            continue
-        pairs[name] = stats.by_measure([measure], rows[base], rows[name])[measure]
-        pairs[name]["bounds"] = stats.bounds_of(measure, rows[base], rows[name])
+    measure, sets, pairs = evidence.DECIDES, {}, {}
+    for name, values in rows.items():
+        sets[name] = {"chunks": len(known[name]), "means": measures.means(values)}
+        if name != base:
+            pairs[name] = stats.by_measure([measure], rows[base], values)[measure]
+            pairs[name]["bounds"] = stats.bounds_of(measure, rows[base], values)
     verdicts = stats.verdicts([*pairs.values()], matters)
     for (name, pair), told in zip(pairs.items(), verdicts, strict=True):
         sets[name]["against"] = pair | told

@@ -3,6 +3,7 @@
 import functools
 import gc
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from statistics import fmean, multimode
@@ -57,6 +58,9 @@ def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
     differences = np.asarray(run, dtype=float) - np.asarray(base, dtype=float)
     n = len(differences)
     low, high = t_interval(differences) or (None, None)
+    least = None
+    if np.ptp(differences) >= TIE:  # else no spread says how far the next query could be off
+        least = detectable(n, float(np.std(differences, ddof=1)))
     return Paired(
         n=n,
         base=float(np.mean(base)),
@@ -66,17 +70,11 @@ def compare_paired(base: Sequence[float], run: Sequence[float]) -> Paired:
         high=high,
         p=sign_flip_p(differences),
         t_p=t_test_p(differences),
-        detectable=_detectable_of(differences),
+        detectable=least,
         wins=int((differences > TIE).sum()),
         ties=int((abs(differences) <= TIE).sum()),
         losses=int((differences < -TIE).sum()),
     )
-
-
-def _detectable_of(differences: np.ndarray) -> float | None:
-    if np.ptp(differences) < TIE:  # no spread says how far the next query could be off
-        return None
-    return detectable(len(differences), float(np.std(differences, ddof=1)))
 
 
 def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dict]:
@@ -85,13 +83,17 @@ def by_measure(names: Iterable[str], base: dict, *tables: dict) -> dict[str, dic
     The second is the mean of `tables`, one for each of its runs. Returns {measure: the fields of
     Paired and `p_holm`, adjusted over the measures}, {} without queries.
     """
-    run, names = averaged(tables), [*names] if base else []
-    pairs = []
+    if not base:
+        return {}
+    run, rows = averaged(tables), {}
     for name in names:
-        of_base = [row[name] for row in base.values()]
-        pairs.append(compare_paired(of_base, [run[query_id][name] for query_id in base]))
-    rows = zip(names, pairs, holm([pair.p for pair in pairs]), strict=True)
-    return {name: pair._asdict() | {"p_holm": p} for name, pair, p in rows}
+        before = [row[name] for row in base.values()]
+        after = [run[query_id][name] for query_id in base]
+        rows[name] = compare_paired(before, after)._asdict()
+    adjusted = holm([row["p"] for row in rows.values()])
+    for row, p in zip(rows.values(), adjusted, strict=True):
+        row["p_holm"] = p
+    return rows
 
 
 def averaged(tables: Sequence[dict]) -> dict[str, dict[str, float]]:
@@ -115,9 +117,15 @@ def bootstrap_interval(values: Sequence[float]) -> Ends:
     """
     if len(values) < 2:
         return float(values[0]), float(values[0])
-    sample, how = (np.asarray(values, dtype=float),), {"n_resamples": DRAWS, "batch": 500}
-    how |= {"method": "percentile", "rng": np.random.default_rng(SEED)}
-    low, high = scipy.stats.bootstrap(sample, np.mean, **how).confidence_interval
+    found = scipy.stats.bootstrap(
+        [np.asarray(values, dtype=float)],
+        np.mean,
+        n_resamples=DRAWS,
+        batch=500,
+        method="percentile",
+        rng=np.random.default_rng(SEED),
+    )
+    low, high = found.confidence_interval
     return float(low), float(high)
 
 
@@ -180,8 +188,14 @@ def sign_flip_p(differences: Sequence[float]) -> float:
     nonzero = np.array([d for d in differences if abs(d) > TIE])
     if len(nonzero) < 2:  # SciPy wants two; both signs of one are as extreme as the one seen
         return 1.0
-    how = {"n_resamples": DRAWS, "batch": 1000, "rng": np.random.default_rng(SEED)}
-    flipped = scipy.stats.permutation_test((nonzero,), np.mean, permutation_type="samples", **how)
+    flipped = scipy.stats.permutation_test(
+        [nonzero],
+        np.mean,
+        permutation_type="samples",
+        n_resamples=DRAWS,
+        batch=1000,
+        rng=np.random.default_rng(SEED),
+    )
     return float(flipped.pvalue)
 
 
@@ -198,7 +212,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
     gc.freeze()  # statsmodels collects garbage in each call, which takes long in a full notebook
     try:
-        return [float(p) for p in multipletests(ps, method="holm")[1]]
+        return multipletests(ps, method="holm")[1].tolist()
     finally:
         gc.unfreeze()
 
@@ -282,7 +296,8 @@ def confirmation(dev: dict, test: dict) -> dict:
         verdict = NOT_CONFIRMED
     between, low, high = test["difference"] - dev["difference"], None, None
     if dev["detectable"] and test["detectable"]:  # both vary
-        n, reach = np.array([[of["n"] - 1, of["high"] - of["difference"]] for of in (dev, test)]).T
+        n = np.array([half["n"] - 1 for half in (dev, test)])
+        reach = np.array([half["high"] - half["difference"] for half in (dev, test)])
         squares = (reach / scipy.stats.t.ppf(1 - ALPHA / 2, n)) ** 2  # of both standard errors
         joint = squares.sum() ** 2 / (squares**2 / n).sum()
         t = scipy.stats.t(joint, between, squares.sum() ** 0.5)
@@ -342,10 +357,8 @@ def kappa_interval(first: Grades, second: Grades, grades: Iterable[int]) -> Ends
 
 def equal_by_grade(first: Grades, second: Grades) -> dict[int, float]:
     """Return {grade of the first reading: share of its pairs to which the second gave the same}."""
-    first, second = np.asarray(first), np.asarray(second)
-    return {
-        int(grade): float(np.mean(second[first == grade] == grade)) for grade in np.unique(first)
-    }
+    pairs, counts = Counter(zip(first, second, strict=True)), Counter(first)
+    return {int(grade): pairs[grade, grade] / counts[grade] for grade in sorted(counts)}
 
 
 def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
@@ -357,8 +370,12 @@ def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
     readings: dict[tuple[str, str], list[int]] = {}
     for row in sorted(rows, key=itemgetter("round")):
         readings.setdefault((row["query_id"], row["doc_id"]), [row["first"]]).append(row["second"])
-    most = {p: multimode(own) for p, own in readings.items() if len(own) > 2 and len({*own}) > 1}
-    return {pair: grades[0] if len(grades) == 1 else None for pair, grades in most.items()}
+    decided = {}
+    for pair, own in readings.items():
+        if len(own) > 2 and len({*own}) > 1:
+            grade, *others = multimode(own)
+            decided[pair] = None if others else grade
+    return decided
 
 
 def readers_text(rows: Iterable[dict]) -> str:

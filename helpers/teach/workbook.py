@@ -67,8 +67,10 @@ def named_notebooks(only: str) -> list[Path]:
 
     Raises EvalSetError for what names none, or more than one.
     """
-    paths, problems = {path.stem: path for path in [*NOTEBOOKS, *FURTHER]}, []
-    chosen = set() if only.split() else {*paths}
+    paths = {path.stem: path for path in [*NOTEBOOKS, *FURTHER]}
+    if not only.split():
+        return [*paths.values()]
+    chosen, problems = set(), []
     for name in only.split():
         fitting = [name] if name in paths else [stem for stem in paths if stem.startswith(name)]
         chosen.update(fitting)
@@ -135,9 +137,11 @@ def environment(folder: Path) -> dict[str, str]:
 
     Any MPLBACKEND but the kernel's own shows no figure. Pictures stand still (no WORKBOOK_LIVE).
     """
-    left_out = ("MPLBACKEND", "WORKBOOK_LIVE")
-    kept = {name: value for name, value in os.environ.items() if name not in left_out}
-    return kept | {"EVALS": str(folder), "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+    ours = {"EVALS": str(folder), "PYTHONHASHSEED": "0", "JUPYTER_PREFER_ENV_PATH": "1"}
+    variables = os.environ | ours
+    for name in ("MPLBACKEND", "WORKBOOK_LIVE"):
+        variables.pop(name, None)
+    return variables
 
 
 # Numbers in prose: one generated block a page, compared by `check`.
@@ -189,10 +193,10 @@ def check_command(evals: evalset.EvalSet, only: str = "") -> int:
         of_rooms = tests_of(notebooks)
     tests = ["pytest", *NBVAL_STRICT, *TESTS, *map(str, notebooks), *of_rooms]
     commands = ["ruff", "check", "--quiet"], ["ruff", "format", "--check", "--quiet"], tests
-    statuses = [
-        subprocess.run([sys.executable, "-m", *words], cwd=ROOT, env=environment(folder)).returncode
-        for words in commands
-    ]
+    statuses = []
+    for words in commands:
+        command = [sys.executable, "-m", *words]
+        statuses.append(subprocess.run(command, cwd=ROOT, env=environment(folder)).returncode)
     subprocess.run([sys.executable, "helpers/tests/weight.py"], cwd=ROOT)
     print("check: something differs, see above" if any(statuses) else "check: everything agrees")
     return int(any(statuses))

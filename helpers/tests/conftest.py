@@ -19,6 +19,27 @@ WITH_MAKE = pytest.mark.skipif(
 )
 
 
+HEAD = "kind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n"
+SET = {
+    "corpus/disk-full.md": f"""---
+title: disk-full
+{HEAD}Delete <old> logs.
+
+Then <|endoftext|> call Storage.
+""",
+    "corpus/queue-full.md": f"---\ntitle: queue-full\n{HEAD}Add a consumer.\n",
+    "retrieval_queries.jsonl": """\
+{"query_id": "q1", "query": "disk is full", "relevant_doc_ids": ["disk-full"], "split": "dev"}
+{"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"], "split": "test"}
+""",
+    "judgments.jsonl": """\
+{"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete <old> logs."}
+{"query_id": "q1", "doc_id": "queue-full", "relevance": 0}
+{"query_id": "q2", "doc_id": "queue-full", "relevance": 1, "evidence": "Add a consumer."}
+""",
+}
+
+
 @pytest.fixture
 def memory(monkeypatch):
     """Return what a kernel remembers of a learner: nothing yet."""
@@ -30,33 +51,9 @@ def memory(monkeypatch):
 @pytest.fixture
 def folder(tmp_path):
     """Return a valid folder with two documents, two queries and graded labels."""
-    corpus = tmp_path / "corpus"
-    corpus.mkdir()
-    for doc_id, body in (
-        ("disk-full", "Delete <old> logs.\n\nThen <|endoftext|> call Storage."),
-        ("queue-full", "Add a consumer."),
-    ):
-        page = (
-            f"---\ntitle: {doc_id}\nkind: runbook\nservice: disk\nupdated: 2026-04-08\n---\n"
-            f"{body}\n"
-        )
-        (corpus / f"{doc_id}.md").write_text(page, encoding="utf-8")
-    write_rows(
-        tmp_path / "retrieval_queries.jsonl",
-        {
-            "query_id": "q1",
-            "query": "disk is full",
-            "relevant_doc_ids": ["disk-full"],
-            "split": "dev",
-        },
-        {"query_id": "q2", "query": "queue", "relevant_doc_ids": ["queue-full"], "split": "test"},
-    )
-    write_rows(
-        tmp_path / "judgments.jsonl",
-        {"query_id": "q1", "doc_id": "disk-full", "relevance": 2, "evidence": "Delete <old> logs."},
-        {"query_id": "q1", "doc_id": "queue-full", "relevance": 0},
-        {"query_id": "q2", "doc_id": "queue-full", "relevance": 1, "evidence": "Add a consumer."},
-    )
+    (tmp_path / "corpus").mkdir()
+    for name, page in SET.items():
+        (tmp_path / name).write_text(page, encoding="utf-8")
     return tmp_path
 
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import WITH_MAKE
 
 from helpers import __main__
-from helpers.label import audit, checks, drop, write
+from helpers.label import audit, checks, write
 from helpers.measure import evalset
 from helpers.teach import LearnError, copies, progress, site, workbook
 
@@ -86,17 +86,6 @@ def test_a_target_that_needs_a_variable_asks_for_it(monkeypatch):
         assert re.search(rf"^{name} needs .*: make {name} ", done.stdout, re.M), name
 
 
-@WITH_MAKE
-def test_make_refresh_passes_on_which_notebooks(tmp_path):
-    (python := tmp_path / "bin" / "python").parent.mkdir()
-    python.write_text('#!/bin/sh\necho "$@"\n')
-    python.chmod(0o755)
-    words = ["make", "--no-print-directory", f"--assume-old={tmp_path}/ready", f"VENV={tmp_path}"]
-    (tmp_path / "ready").touch()
-    done = subprocess.run([*words, "refresh", "ONLY=a b"], cwd=ROOT, stdout=-1, text=True)
-    assert done.stdout.splitlines()[-1] == "-m helpers refresh --only=a b"
-
-
 FOLDER, RUN = Path("/here"), Path("a.trec")
 LOADED = SimpleNamespace(folder=FOLDER, next_step=str, waiting={})
 SQL = {"folder": FOLDER, "to": Path("y")}
@@ -149,14 +138,13 @@ def test_a_command_passes_on_what_was_typed_and_ends_as_it_is_told(monkeypatch, 
 
 
 def test_a_command_prints_what_was_done(folder, monkeypatch, called, capsys):
-    for words, room, name, returned, shown in [
-        (["learn"], copies, "learn_command", ["one", "two"], "one\ntwo\n"),
-        (["drop", "q7", "--evals", folder], drop, "drop_query", ["a: 1 row"], "a: 1 row\n"),
-        (["progress"], progress, "progress_report", "done", "done\n"),
-        (["site"], site, "write_site", Path("site"), "site\n"),
+    for word, room, name, returned, shown in [
+        ("learn", copies, "learn_command", ["one", "two"], "one\ntwo\n"),
+        ("progress", progress, "progress_report", "done", "done\n"),
+        ("site", site, "write_site", Path("site"), "site\n"),
     ]:
         stub(monkeypatch, room, name, returned)
-        assert called(*words) == 0 and capsys.readouterr().out == shown, words
+        assert called(word) == 0 and capsys.readouterr().out == shown, word
     assert called("export", "--evals", folder, "--to", folder / "out") == 0
     assert str(folder / "out" / "labels.csv") in capsys.readouterr().out.splitlines()
     for status, code in [("pass", 0), ("warn", 0), ("fail", 1)]:

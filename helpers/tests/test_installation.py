@@ -88,10 +88,10 @@ def test_the_search_box_finds_what_the_baseline_does_and_marks_the_words(monkeyp
     evals, rank, _ = baseline.open_box(evalset.DEFAULT)
     monkeypatch.setenv("EVALS", str(evalset.DEFAULT))
     query = next(iter(evals.queries.values())).query
-    ranked = baseline.search(rank, query)
+    first, best = baseline.search(rank, query)
     found = baseline.find(query)
-    assert [*found][:100] == [d for d, _ in ranked[1]] and len(found) > 100
-    assert next(iter(found.values())).chunk_id == ranked[0][0][0]
+    assert [*found][:100] == [doc_id for doc_id, _ in best] and len(found) > 100
+    assert next(iter(found.values())).chunk_id == first[0][0]
     page = baseline.ask(query, top=3).data
     titles = re.findall("<li><b>(.*?)</b><br>", re.sub("</?mark>", "", page))
     assert [*map(html.unescape, titles)] == [evals.documents[d].title for d in [*found][:3]]

@@ -28,6 +28,7 @@ def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(f
     found = measured(evalset.load(folder), run, {"tokenizer": "unicode-words"})
     assert list(found["summary"]) == list(found["by_kind"]) == ["dev"]
     assert found["summary"]["dev"]["median_first_rank"] is None
+    assert found["compared_dev"]["runs"] == [{"name": "a"}]
     assert [d for d, _ in found["per_query"][0]["retrieved"]] == [f"d{n}" for n in range(10)]
     with pytest.raises(evalset.EvalSetError, match="field tokenizer is missing"):
         measured(evalset.load(folder), run, {})
@@ -70,6 +71,12 @@ def test_results_are_written_with_ten_decimals_and_read_back(tmp_path):
     assert ' "b": {\n  "c": 0.1234567892,\n  "d": null\n },\n "corpus": {' in page
     assert page.endswith('"per_query": []\n}\n')
     assert results.read_results(tmp_path) == json.loads(page)
+
+
+def test_a_note_ends_at_the_next_query(tmp_path):
+    page = "# Notes\n\n## q1\nRead\nit.\n### More\n## q2\nx\n"
+    (tmp_path / evalset.PROSE[1]).write_text(page)
+    assert results.read_notes(tmp_path) == {"q1": "Read it. ### More", "q2": "x"}
 
 
 # Whether it is of this set.

@@ -346,9 +346,6 @@ def test_limits_and_pythons_are_the_same_everywhere():
     assert f"python>=3.{low},<3.{after}" in (ROOT / "environment.yml").read_text()
 
 
-WORDS_A_MINUTE, SECONDS_A_LINE, A_PICTURE = 180, 4, 1.0  # as teaching.md has them
-
-
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.stem[:9])
 def test_quick_tests_say_how_many_of_their_questions_pass(path):
     words = "zero one two three four five six seven eight".split()

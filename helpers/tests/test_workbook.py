@@ -22,10 +22,9 @@ ROOT = workbook.ROOT
 
 
 def notebook(tmp_path, *sources):
-    """Write a notebook, a text that begins with # as Markdown; return its path."""
-    make = {True: v4.new_markdown_cell, False: v4.new_code_cell}
+    """Write a notebook of code cells; return its path."""
     path = tmp_path / "made.ipynb"
-    nbformat.write(v4.new_notebook(cells=[make[t.startswith("#")](t) for t in sources]), path)
+    nbformat.write(v4.new_notebook(cells=[v4.new_code_cell(code) for code in sources]), path)
     return path
 
 
@@ -35,7 +34,6 @@ def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, mon
         monkeypatch.setenv(name, "set outside")
     path = notebook(
         tmp_path,
-        "# Title",
         "import os, sys",
         "print(1, flush=True); print(2, flush=True)",
         "print(os.environ['EVALS'], os.environ['PYTHONHASHSEED'], os.environ['KEPT'])",
@@ -45,7 +43,7 @@ def test_a_notebook_is_executed_in_its_place_on_its_folder(tmp_path, capsys, mon
     before = path.read_bytes()
     ((_, executed),) = workbook.run_each(tmp_path / "set", [path])
     assert path.read_bytes() == before
-    code = [cell for cell in executed.cells if cell.cell_type == "code"]
+    code = executed.cells
     assert [[output.text for output in cell.outputs] for cell in code] == [
         [],
         ["1\n2\n"],
@@ -189,24 +187,25 @@ DERIVED = ("coverage.md", "chunks/fixed.jsonl", "runs/fixed.trec", "runs/f.json"
 
 
 def test_a_check_ends_with_1_where_a_linter_or_a_test_fails(monkeypatch, capsys):
-    commands, statuses = [], [0, 0, 0, 0]
+    own, commands, statuses = SimpleNamespace(folder=evalset.DEFAULT), [], []
 
     def run(command, **_):
         commands.append(command)
         return SimpleNamespace(returncode=statuses[len(commands) - 1])
 
     monkeypatch.setattr(workbook.subprocess, "run", run)
-    for failing in (None, 0, 2):
+    for statuses, status, said in (
+        ([0, 0, 0, 0], 0, "everything agrees"),
+        ([2, 0, 0, 0], 1, "something differs, see above"),
+        ([0, 0, 2, 0], 1, "something differs, see above"),
+    ):
         commands.clear()
-        statuses = [2 * (n == failing) for n in range(4)]
-        status = workbook.check_command(SimpleNamespace(folder=evalset.DEFAULT))
-        assert status == (failing is not None)
-        said = "something differs, see above" if status else "everything agrees"
+        assert workbook.check_command(own) == status, statuses
         assert capsys.readouterr().out.endswith(f"\ncheck: {said}\n")
     assert [" ".join(command[2:4]) for command in commands[:2]] == ["ruff check", "ruff format"]
     assert commands[2][-5:] == [*map(str, workbook.NOTEBOOKS), "helpers/tests"]
     commands.clear()
-    workbook.check_command(SimpleNamespace(folder=evalset.DEFAULT), "session_b")
+    workbook.check_command(own, "session_b")
     tried = [Path(word).stem for word in commands[2] if word.endswith((".ipynb", ".py"))]
     assert tried[0].startswith("session_b_") and {"test_chunks", "test_sparse"} < {*tried}
     assert {"test_panel", "test_carry", "test_commands"}.isdisjoint(tried)
@@ -250,14 +249,14 @@ def output_problems(path):
     """
     cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     problems = []
-    if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
-        problems.append(f"execution counts are not 1..{len(cells)}, run: make refresh")
     for number, cell in enumerate(cells, 1):
-        unwanted = {output.get("name", output.output_type) for output in cell.outputs}
-        unwanted = sorted(unwanted & {"stderr", "error"})
+        if cell.execution_count != number:
+            problems.append(f"cell [{number}] counts {cell.execution_count}, run: make refresh")
+        kinds = {output.get("name", output.output_type) for output in cell.outputs}
+        for unwanted in kinds & {"stderr", "error"}:
+            problems.append(f"cell [{number}] stores {unwanted}")
         if machine_path := MACHINE_PATH.search(json.dumps(cell.outputs)):
-            unwanted.append(f"a path of one machine: {machine_path[0]}")
-        problems += [f"cell [{number}] stores {what}" for what in unwanted]
+            problems.append(f"cell [{number}] stores a path of one machine: {machine_path[0]}")
     return problems
 
 

@@ -5,6 +5,8 @@ Lines aren't counted: longer ones would save some. Texts and schemas stand besid
 
 import ast
 import io
+import os
+import sys
 import tokenize
 from collections.abc import Iterable
 from pathlib import Path
@@ -91,4 +93,8 @@ def loaded(direct: set[Path]) -> set[Path]:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -40,17 +40,19 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
     pattern that is a column for each row, and sort all rows for a depth that is one.
     """
     rows, current = [], ""
+    values |= {"pattern": PATTERN}
     literals = {name: engine.quoted(value) for name, value in values.items()}
-    literals |= {"pattern": engine.quoted(PATTERN), "depth": str(runs.BASELINE["depth"])}
+    literals["depth"] = str(runs.BASELINE["depth"])
     for statement in script("bm25"):
-        heads = re.findall(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M)
-        current = [current, *heads][-1]
-        if current == part:
-            plain = re.sub(r"--.*", "", statement).strip()
-            plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
-            if table := re.match(r"CREATE TABLE (\w+) AS", plain):
-                engine.rows(f"DROP TABLE IF EXISTS {table[1]}")
-            rows = engine.rows(plain)
+        if head := re.search(r"^-- (index|search|evaluate|fingerprint)\b", statement, re.M):
+            current = head[1]
+        if current != part:
+            continue
+        plain = re.sub(r"--.*", "", statement).strip()
+        plain = re.sub(r":(\w+)", lambda name: literals[name[1]], plain)
+        if table := re.match(r"CREATE TABLE (\w+) AS", plain):
+            engine.rows(f"DROP TABLE IF EXISTS {table[1]}")
+        rows = engine.rows(plain)
     return rows
 
 
@@ -108,15 +110,16 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
     source = engine.parquet(path)
     with errors_in_words(f"{path}: cannot be read as Parquet", engine.errors):
         columns = engine.columns(source)
-        wanted = {name: ID, "text": TEXT} | ({"title": TEXT} if "title" in columns else {})
-        problems = [
-            f"{path}: column {column} is {columns.get(column, 'missing')[:60]}, wanted {form}; "
-            f"found columns {', '.join(columns)[:200]}"
-            for column, (types, form) in wanted.items()
-            if not re.fullmatch(types, columns.get(column, ""), re.I)
-        ]
+        wanted, title = {name: ID, "text": TEXT}, "CAST(NULL AS STRING) AS title"
+        if "title" in columns:
+            wanted["title"], title = TEXT, "title"
+        problems = []
+        for column, (types, form) in wanted.items():
+            kind = columns.get(column, "missing")
+            if not re.fullmatch(types, kind, re.I):
+                found = f"found columns {', '.join(columns)[:200]}"
+                problems.append(f"{path}: column {column} is {kind[:60]}, wanted {form}; {found}")
         files.refuse(problems)
-        title = "title" if "title" in columns else "CAST(NULL AS STRING) AS title"
         source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
         whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
         rows, texts, _ = engine.rows(f"SELECT count(*), count(text), {whole} FROM {source}")[0]
@@ -133,10 +136,10 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
         f"OR {name} IS NULL OR {name} IN ('', '.', '..') OR length({name}) > 1000 "
         f"OR regexp_replace({name}, {pattern}, '') <> '' ORDER BY {name} LIMIT 5"
     )
-    problems = [
-        f"{path}: found {times} rows with the id {(bad_id or '')[:60]!r}, wanted {ID_FORM}"
-        for bad_id, times in bad_ids
-    ]
+    problems = []
+    for bad_id, times in bad_ids:
+        found = f"found {times} rows with the id {(bad_id or '')[:60]!r}"
+        problems.append(f"{path}: {found}, wanted {ID_FORM}")
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
     if not problems and not engine.rows(words):
         problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]

@@ -46,8 +46,10 @@ def sql_command(
 
 def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
     """Raise EvalSetError for options that do not go together or are out of range."""
-    paths = {"--docs": docs, "--queries": queries, "--chunks": chunker}
-    problems = [f"found {name} without a value, wanted one" for name in paths if paths[name] == ""]
+    problems = []
+    for name, value in (("--docs", docs), ("--queries", queries), ("--chunks", chunker)):
+        if value == "":
+            problems.append(f"found {name} without a value, wanted one")
     if docs and chunker:
         problems.append("found --docs and --chunks, wanted one: ids doc#n make chunks of --docs")
     if not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1):

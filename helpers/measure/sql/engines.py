@@ -37,7 +37,8 @@ class DuckDB:
 
     def parquet(self, path: str) -> str:
         name = glob.escape(path)  # a * in it is no pattern
-        name = f"{name}/**/*.parquet" if Path(path).is_dir() else name
+        if Path(path).is_dir():
+            name += "/**/*.parquet"
         return f"read_parquet({self.quoted(name)}, hive_partitioning = true)"
 
     def columns(self, source: str) -> dict[str, str]:
@@ -124,17 +125,21 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
-        remedy = "make proof ONLY=sail installs it, make sql uses it from there"
-        remedy = remedy if IN_CHECKOUT else "pip install 'pyspark[connect]' pysail"
+        remedy = "pip install 'pyspark[connect]' pysail"
+        if IN_CHECKOUT:
+            remedy = "make proof ONLY=sail installs it, make sql uses it from there"
         problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
         raise EvalSetError([problem]) from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
-    server = _sail_server(tables) if kind == "sail" else nullcontext(kind)
+    server, batch = nullcontext(kind), 10_000
+    if kind == "sail":
+        server, batch = _sail_server(tables), 50
     with errors_in_words(kind, PySparkException), server as address:
         session = SparkSession.builder.remote(address).getOrCreate()
-        opened = Spark(session, PySparkException, 50 if kind == "sail" else 10_000)
+        opened, place = Spark(session, PySparkException, batch), ""
+        if kind == "sail":
+            place = f" LOCATION {opened.quoted(str(tables))}"
         try:
-            place = f" LOCATION {opened.quoted(str(tables))}" if kind == "sail" else ""
             for statement in script("spark"):
                 opened.rows(statement.replace(":place", place))
             yield opened

@@ -59,7 +59,6 @@ PLACES |= {"to_page.txt": "kept/page.txt", "to_null": os.devnull}
 commands.COMMANDS["merge"] = commands.Command(
     commands.SET, "label.panel:merge_log", "what the panel does"
 )
-commands.OFFERED.append("merge")
 PAIR = {"query_id": "q1", "doc_id": "mail-queue-review"}
 TABLES = {  # of a set, beside those that the commands write
     "second_pass": {"round": 1, "first": 0, "second": 0, "final": 0, "reason": ""},
