@@ -60,7 +60,9 @@ class Share(NamedTuple):
     @property
     def side(self) -> str:
         """Return on which side of the bar the whole interval lies; open: on both."""
-        return "good" if self.low > ENOUGH else "poor" if self.high < ENOUGH else "open"
+        if self.low > ENOUGH:
+            return "good"
+        return "poor" if self.high < ENOUGH else "open"
 
     @classmethod
     def of(cls, name: str, hits: pd.Series) -> "Share":
