@@ -250,7 +250,8 @@ class WriteUp:
                 own = shown[is_in[rows.index]]
                 if len(own):
                     marked.append({"half": half, "queries": name, "n": len(own), **own.mean()})
-        return _named_rows(marked)
+        columns = ["half", "queries", "n", "nDCG@10", FULL]
+        return pd.DataFrame(marked, columns=columns).set_index("half")
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -280,7 +281,7 @@ class WriteUp:
             for share in shares:
                 row = share._asdict() | {f"at {ENOUGH:.0%}": share.side}
                 rows.append(row | {"name": f"{share.name}, {what}"})
-        return _named_rows(rows)
+        return pd.DataFrame(rows).set_index("name")
 
     def sizes(self) -> pd.DataFrame:
         """Return the counts of the data card, and what no measure sees."""
@@ -289,29 +290,32 @@ class WriteUp:
 
     def quotes(self) -> pd.DataFrame:
         """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""
-        places = {"first five": "evidence hit@5", f"{evidence.BUDGET:,} tokens": evidence.DECIDES}
-        rows = []
-        for half in self.rows:
-            for chunks, held in self.evidence(half).items():
-                if "any_quote" in held:
-                    row = {"half": half, "chunks": chunks}
-                    for place, name in places.items():
-                        row[f"any quote, {place}"] = held["any_quote"][name]
-                        row[f"what suffices, {place}"] = held["means"][name]
-                    rows.append(row)
-        return _named_rows(rows)
+        within = f"{evidence.BUDGET:,} tokens"
+        columns = {
+            "any_quote.evidence hit@5": "any quote, first five",
+            "means.evidence hit@5": "what suffices, first five",
+            f"any_quote.{evidence.DECIDES}": f"any quote, {within}",
+            f"means.{evidence.DECIDES}": f"what suffices, {within}",
+        }
+        return self._of_chunk_sets(columns)
 
     def chunk_sets(self) -> pd.DataFrame:
         """Return how the chunk sets of each half differ from the baseline's, and the verdict."""
+        names = ("difference", "low", "high", "verdict", "reason")
+        return self._of_chunk_sets({f"against.{name}": name for name in names})
+
+    def _of_chunk_sets(self, columns: dict[str, str | int]) -> pd.DataFrame:
+        """Return values of the chunk sets of each half (rows) that have the first of them.
+
+        `columns` are the values' places in results.json, "means.evidence hit@5", and their names.
+        """
         rows = []
         for half in self.rows:
             for chunks, held in self.evidence(half).items():
-                if "against" in held:
-                    row = {"half": half, "chunks": chunks}
-                    for name in ("difference", "low", "high", "verdict", "reason"):
-                        row[name] = held["against"][name]
-                    rows.append(row)
-        return _named_rows(rows)
+                rows.append({**held, "half": half, "chunks": chunks})
+        frame = pd.json_normalize(rows).reindex(columns=["half", "chunks", *columns])
+        has_first = frame[next(iter(columns))].notna()
+        return frame[has_first].rename(columns=columns).set_index("half")
 
     def queries(self) -> pd.DataFrame:
         """Return the number of queries of each kind and half, with the first dev query."""
@@ -363,10 +367,8 @@ class WriteUp:
 
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
-        sets = self.results["evidence"]["dev"]["sets"]
-        means = pd.DataFrame({chunks: row["means"] for chunks, row in sets.items()}).T
-        names = {evidence.recall_name(budget): budget for budget in evidence.BUDGETS}
-        return means[[*names]].rename(columns=names)
+        names = {f"means.{evidence.recall_name(budget)}": budget for budget in evidence.BUDGETS}
+        return self._of_chunk_sets(names).loc[["dev"]].set_index("chunks")
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
@@ -393,11 +395,6 @@ class WriteUp:
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
             rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
-
-
-def _named_rows(rows: list[dict]) -> pd.DataFrame:
-    frame = pd.DataFrame(rows)
-    return frame.set_index(frame.columns[0]) if rows else frame
 
 
 def _names_by_side(kinds: list[Share]) -> dict[str, list[str]]:
