@@ -9,18 +9,14 @@ import platform
 import re
 from base64 import b64decode
 from importlib import metadata
-from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
-import nbval_alt
 import numpy as np
 import pandas as pd
 import pytest
 from drawing import named, points, rows, texts, title, words
 from IPython.core.interactiveshell import InteractiveShell
-from nbformat.v4 import new_output
-from nbval.plugin import IPyNbCell, IPyNbFile
 from PIL import Image
 
 from helpers.measure import evidence, inert, stats, text
@@ -179,22 +175,6 @@ def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):
     rgb = 255 * np.array(matplotlib.colors.to_rgb(figures.LIGHT))
     assert abs(kept - rgb).max(axis=1).min() < 8
     assert plt.get_fignums() == []
-
-
-def test_nbval_compares_the_text_of_a_picture_too(request):
-    """By itself it compares neither a picture nor what is said of it."""
-    if not hasattr(request.config.option, "nbval_lax"):
-        pytest.skip("the plugin nbval is not loaded")
-    file = IPyNbFile.from_parent(request.session, path=Path(__file__))
-    options = {"name": "Cell 0", "cell_num": 0, "cell": None, "options": {}}
-    cell = IPyNbCell.from_parent(file, **options)
-    stored, fresh = (
-        [new_output("display_data", {"image/png": "x"}, metadata={"image/png": {"alt": alt}})]
-        for alt in ("Mean 0.5.", "Median 0.5.")
-    )
-    assert cell.compare_outputs(fresh, stored)
-    nbval_alt.pytest_collectstart(file)
-    assert cell.compare_outputs(stored, stored) and not cell.compare_outputs(fresh, stored)
 
 
 def test_a_session_begins_with_style_whole_texts_and_versions(capsys):
