@@ -96,7 +96,7 @@ class WriteUp:
         tables = {
             "verdict": (self.in_five, "Among the first five: a useful document, or a full answer"),
             "numbers": (self.means, "Means of each half, with 95 % intervals"),
-            "next": (self.leaderboard, "Against the baseline, on dev"),
+            "next": (self.next_steps, "What other runs, failures and more labels could bring"),
             "corpus": (self.sizes, "What was searched, and what was asked"),
             "ranks": (self.marked_queries, "Queries that are shown apart"),
             "evidence": (self.quotes, "Where one quote is enough, and where all that is needed is"),
@@ -104,7 +104,8 @@ class WriteUp:
         }
         if name in tables and not self.is_like_ours:
             table, caption = tables[name]
-            return figures.captioned_table(table(), caption)
+            rows = table()
+            return figures.captioned_table(rows, f"{caption}: none" if rows.empty else caption)
         if name in ("evidence", "chunks"):
             more |= self.of_chunk_sets()
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
@@ -135,6 +136,7 @@ class WriteUp:
         for name, verdicts in VERDICTS.items():
             by_verdict[name] = [run for run in self.compared["runs"] if run["verdict"] in verdicts]
         useful, full = self.shares(), self.shares(FULL)
+        n_asked = len(self.evals.queries) + len(self.evals.unanswered)
         return {
             **by_verdict,
             "useful": useful,
@@ -142,6 +144,8 @@ class WriteUp:
             "kinds_useful": _names_by_side(useful[1:]),
             "kinds_full": _names_by_side(full[1:]),
             "widest": _widest(by_verdict["too_few"], self.compared["matters"]),
+            "pairs_each": round(len(self.evals.judgments) / n_asked),
+            "lacking": sum(card["cause"] in NO_WORD for card in self.results["cards"]),
             "systems": _systems(self.evals.folder / "systems"),
             "marked": self.marked_queries(),
         }
@@ -151,7 +155,6 @@ class WriteUp:
         """Return what the template is given: results.json and what follows from it."""
         evals, dev = self.evals, self.rows["dev"]
         facts = data_card.label_facts(evals).items()
-        n_asked = len(evals.queries) + len(evals.unanswered)
         return {
             **self.results,
             **self.claims,
@@ -160,8 +163,6 @@ class WriteUp:
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
-            "pairs_each": round(len(evals.judgments) / n_asked),
-            "lacking": sum(card["cause"] in NO_WORD for card in self.results["cards"]),
             "budget": evidence.BUDGET,
             "disclosure": data_card.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
@@ -283,10 +284,29 @@ class WriteUp:
                 rows.append(row | {"name": f"{share.name}, {what}"})
         return pd.DataFrame(rows).set_index("name")
 
+    def next_steps(self) -> pd.DataFrame:
+        """Return which runs differ on dev, what failures share, and the price of more labels."""
+        claims, cards = self.claims, self.results["cards"]
+        names = {side: [run["name"] for run in claims[side]] for side in ("better", "worse")}
+        shows = f"questions that show a difference of {self.compared['matters']:g}"
+        found = {
+            "other runs on dev": len(self.compared["runs"]),
+            "shown to rank better": ", ".join(names["better"]) or "none",
+            "shown to rank worse": ", ".join(names["worse"]) or "none",
+            "failure cards": len(cards),
+            "of these, a rival that nobody has judged": sum(card["unjudged"] for card in cards),
+            "of these, a wanted document that lacks the words": claims["lacking"],
+            "dev questions": self.compared["n"],
+            shows: claims["widest"].get("needed", "no run is undecided"),
+            "judged pairs of a question": claims["pairs_each"],
+        }
+        return pd.DataFrame({"on dev": found})
+
     def sizes(self) -> pd.DataFrame:
         """Return the counts of the data card, and what no measure sees."""
-        left = {"left out": evalset.left_out(self.evals.waiting)}
-        return pd.DataFrame({"count": data_card.counts(self.evals) | left})
+        counts = {"set": self.evals.name, **data_card.counts(self.evals)}
+        counts["left out"] = evalset.left_out(self.evals.waiting) or "none"
+        return pd.DataFrame({"count": counts})
 
     def quotes(self) -> pd.DataFrame:
         """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""

@@ -179,6 +179,24 @@ def test_the_least_write_up_has_tables_of_what_there_is(small):
     assert counts["queries that no document answers"] == 0
     for name in TABLES:
         assert said(page, name).startswith('<table class="narrow"')
+        assert ("none</caption>" in said(page, name)) == (name in ("ranks", "evidence", "chunks"))
+
+
+def test_the_next_steps_name_the_runs_that_differ_the_failures_and_the_price(small):
+    assert [*made(small).next_steps()["on dev"]] == [
+        *(0, "none", "none"),
+        *(0, 0, 0),
+        *(30, "no run is undecided", 2),
+    ]
+    cards = [
+        {"cause": cause, "unjudged": cause == "tie"}
+        for cause in ("no shared word", "missing word", "tie")
+    ]
+    others = [run("x", stats.BETTER), run("y", stats.BETTER), run("z", stats.WORSE)]
+    others.append(run("open", stats.TOO_FEW))
+    table = made(small, others=others, cards=cards).next_steps()["on dev"]
+    needed = write_up.questions_needed(others[-1]["measures"]["nDCG@10"], 0.05)
+    assert [*table] == [4, "x, y", "z", 3, 1, 2, 30, needed, 2]
 
 
 def evidence_row(*names):
