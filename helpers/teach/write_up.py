@@ -107,7 +107,7 @@ class WriteUp:
             rows = table()
             return figures.captioned_table(rows, f"{caption}: none" if rows.empty else caption)
         if name in ("evidence", "chunks"):
-            more |= self.of_chunk_sets()
+            more |= self.chunk_claims()
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return inert.markdown(inert.paragraphs("".join(parts)))
 
@@ -190,7 +190,7 @@ class WriteUp:
             and not self.evals.waiting
             and all(told.get(half) for half in self.rows)
             and "any quote" in told["dev"]["by_k"]
-            and self.of_chunk_sets()["best"]["verdict"] != BETTER
+            and self.chunk_claims()["best"]["verdict"] != BETTER
         )
 
     def _is_advised(self, run: dict) -> bool:
@@ -204,7 +204,7 @@ class WriteUp:
             and run["bounds"][1] > self.compared["matters"]
         )
 
-    def of_chunk_sets(self) -> dict[str, Any]:
+    def chunk_claims(self) -> dict[str, Any]:
         """Return what the sentences say of dev: the best chunks, and those with most quotes.
 
         `gains` are what these hold more than the baseline's: any quote, and what suffices.
@@ -317,14 +317,14 @@ class WriteUp:
             f"any_quote.{evidence.DECIDES}": f"any quote, {within}",
             f"means.{evidence.DECIDES}": f"what suffices, {within}",
         }
-        return self._of_chunk_sets(columns)
+        return self._chunk_columns(columns)
 
     def chunk_sets(self) -> pd.DataFrame:
         """Return how the chunk sets of each half differ from the baseline's, and the verdict."""
         names = ("difference", "low", "high", "verdict", "reason")
-        return self._of_chunk_sets({f"against.{name}": name for name in names})
+        return self._chunk_columns({f"against.{name}": name for name in names})
 
-    def _of_chunk_sets(self, columns: dict[str, str | int]) -> pd.DataFrame:
+    def _chunk_columns(self, columns: dict[str, str | int]) -> pd.DataFrame:
         """Return values of the chunk sets of each half (rows) that have the first of them.
 
         `columns` are the values' places in results.json, "means.evidence hit@5", and their names.
@@ -388,7 +388,7 @@ class WriteUp:
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
         names = {f"means.{evidence.recall_name(budget)}": budget for budget in evidence.BUDGETS}
-        return self._of_chunk_sets(names).loc[["dev"]].set_index("chunks")
+        return self._chunk_columns(names).loc[["dev"]].set_index("chunks")
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
