@@ -48,6 +48,12 @@ def sizes(evals: EvalSet) -> dict:
 
 def counts_table(evals: EvalSet) -> Markup:
     """Return the counts of the data card as a Markdown table."""
+    lines = (f"| {name} | {count} |" for name, count in counts(evals).items())
+    return Markup("\n".join(["| what | count |", "|---|---|", *lines]))
+
+
+def counts(evals: EvalSet) -> dict[str, str | int]:
+    """Return the counts of the data card, a row for each."""
     size, queries = sizes(evals), evals.queries.values()
     lengths, reached = size["tokens"], size["reached"]
     kinds, services = how_many(size["kinds"], "kind"), how_many(size["services"], "service")
@@ -55,7 +61,7 @@ def counts_table(evals: EvalSet) -> Markup:
     by_mark = ", ".join(f"{n:d} {mark}" for mark, n in sorted(marks.items()))
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
-    rows = {
+    return {
         "documents": f"{len(lengths)} of {kinds} about {services}",
         "tokens (cl100k_base)": f"{sum(lengths):,}: shortest document {min(lengths):d}, "
         f"median {median(lengths):.0f}, longest {max(lengths):,}",
@@ -66,8 +72,6 @@ def counts_table(evals: EvalSet) -> Markup:
         "queries with short answers": sum(bool(query.answers) for query in queries),
         **label_facts(evals),
     }
-    lines = (f"| {name} | {count} |" for name, count in rows.items())
-    return Markup("\n".join(["| what | count |", "|---|---|", *lines]))
 
 
 def label_facts(evals: EvalSet) -> dict[str, str]:

@@ -145,7 +145,11 @@ VERDICTS = {  # how every plot draws a system of this verdict; "": the baseline
     stats.TOO_FEW: {"marker": "o", "color": PALE, "markerfacecolor": "white"},
 }
 VERDICTS[stats.SAME_RUN] = VERDICTS[""]
-SIDES = {"good": ("o", DARK, DARK), "poor": ("s", LIGHT, LIGHT), "open": ("o", DARK, "white")}
+SIDES = {  # and a share, by the side of the bar on which its interval lies
+    "good": {"marker": "o", "color": DARK, "markerfacecolor": DARK},
+    "poor": {"marker": "s", "color": LIGHT, "markerfacecolor": LIGHT},
+    "open": {"marker": "o", "color": DARK, "markerfacecolor": "white"},
+}
 
 
 def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
@@ -195,29 +199,39 @@ def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     Those of `full` answers stand below the others of their name.
     """
     ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
-    place = {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
-    names, words = [share.name for share in shares], []
     up = 0.2 if full else 0.0  # where there are two in a row
-    points = [(share, -up, "") for share in shares]
-    points += [(share, up, " in full") for share in full]
-    for share, down, noun in points:
-        (mark, color, face), y = SIDES[share.side], names.index(share.name) + down
-        ax.plot([share.low, share.high], [y, y], color=color, linewidth=2)
-        ax.plot(share.found / share.n, y, mark, color=color, markerfacecolor=face)
-        ax.annotate(f" {share.found}{noun or f' of {share.n}'}", (1.02, y), **place)
-        ends = f"({share.low:.2f} to {share.high:.2f})"
-        words.append(f"{share.name}{noun} {share.found} of {share.n} {ends}")
+    names = [share.name for share in shares]
+    words = _draw_shares(ax, shares, names, -up)
+    words += _draw_shares(ax, full, names, up, " in full")
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
     name_rows(ax, names)
     ax.set_xlim(0, 1.02)
     kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
-    above, below = (sum(kind.side == side for kind in kinds) for side in ("good", "poor"))
-    title = f"{above} of {len(kinds)} {noun} above the bar, {below} below"
-    title = f"Useful: {title}" if full else title
+    sides = [kind.side for kind in kinds]
+    title = f"{sides.count('good')} of {len(kinds)} {noun} above the bar, "
+    title += f"{sides.count('poor')} below"
+    share = "share of questions"
+    if full:
+        title, share = f"Useful: {title}", "above: useful, below: in full"
     words = f"Questions with a useful document among the first five: {', '.join(words)}."
-    share = "above: useful, below: in full" if full else "share of questions"
     marks = "filled: clearly above the bar; square: below; hollow: too few to tell"
     show(ax, title, words, f"{share}; lines: 95 % intervals; dashed: the bar, {bar:.0%}\n{marks}")
+
+
+def _draw_shares(
+    ax: plt.Axes, shares: Sequence, names: list[str], down: float, noun: str = ""
+) -> list[str]:
+    """Draw shares so far below the middle of the row of their name; return each in words."""
+    words = []
+    for share in shares:
+        look, y = SIDES[share.side], names.index(share.name) + down
+        ax.plot([share.low, share.high], [y, y], color=look["color"], linewidth=2)
+        ax.plot(share.found / share.n, y, **look)
+        count = f"{share.found} of {share.n}"
+        beside = f" {share.found}{noun}" if noun else f" {count}"
+        ax.annotate(beside, (1.02, y), va="center", annotation_clip=False, size=LETTERS[PAGE])
+        words.append(f"{share.name}{noun} {count} ({share.low:.2f} to {share.high:.2f})")
+    return words
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
@@ -260,16 +274,16 @@ def forest(compared: dict, width: float = 7) -> None:
     ax = axes(1.7 + 0.55 * len(runs), width)
     ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
     ax.axvline(0, color="black", linewidth=1)
+    place = {"ha": "center", "fontsize": LETTERS[width] - 1, "path_effects": HALO}
     for y, run in enumerate(runs):
         row, look = run["measures"][run["primary"]], VERDICTS[run["verdict"]]
-        ends = inert.interval((row["low"], row["high"]), "+.3f")
-        if ends:
+        told = f"{run['name']} {row['difference']:+.3f}"
+        if ends := inert.interval((row["low"], row["high"]), "+.3f"):
             ax.plot([row["low"], row["high"]], [y, y], color=look["color"], linewidth=2.5)
+            told += f" ({ends})"
         ax.plot(row["difference"], y, markersize=10, **look)
-        place = {"ha": "center", "fontsize": LETTERS[width] - 1, "path_effects": HALO}
         ax.text(row["difference"], y - 0.22, run["name"], **place)
-        ends = f" ({ends})" if ends else ""
-        words.append(f"{run['name']} {row['difference']:+.3f}{ends}, {run['verdict']}")
+        words.append(f"{told}, {run['verdict']}")
     ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
     verdicts = [run["verdict"] for run in runs]
     verdict_legend(ax, verdicts)

@@ -162,9 +162,9 @@ def draw_ranges(ranges: dict[str, dict]) -> None:
     for y, (name, entry) in enumerate(ranges.items()):
         points = [*entry["said"], float(entry["truth"].replace(",", ""))]
         low, high, truth = np.interp(points, [min(points), max(points)], [0, 1])
-        mark, color, face = figures.SIDES["good" if entry["held"] else "open"]
+        look = figures.SIDES["good" if entry["held"] else "open"]
         ax.plot([low, high], [y, y], color=figures.PALE, linewidth=9, solid_capstyle="butt")
-        ax.plot(truth, y, mark, color=color, markerfacecolor=face, markersize=9)
+        ax.plot(truth, y, markersize=9, **look)
         rows.append(f"{name[0].upper()}: {WORDS.get(name, name[2:])}")
         numbers.append(f"{_in_words(entry['said'])}, was {entry['truth']}")
     figures.name_rows(ax, rows)

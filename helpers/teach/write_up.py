@@ -1,13 +1,15 @@
-"""The write-up: what it decides by rule, its sections from a template, its tables.
+"""The write-up: its sections, the tables beside them, and the rules behind both.
 
-`write_up.jinja` holds the words. Every number and name comes from results.json and the set.
+`write_up.jinja` holds the words. Some of them tell what our set shows; where a set shows anything
+else, a table with the same numbers stands in their place. Every number comes from results.json.
 """
 
 import functools
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
@@ -16,17 +18,12 @@ from ..measure import compare, evalset, evidence, files, inert, pages, runs, sta
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
-from ..measure.stats import BETTER, SAME, SAME_RUN, TOO_FEW, WORSE
+from ..measure.stats import BETTER, CONFIRMED, SAME, SAME_RUN, TOO_FEW, WORSE
 from . import data_card, figures
 
 TEMPLATE = TEMPLATES / "write_up.jinja"
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
-REPAIRS = {  # which causes of session C a repair would remove
-    "words": ("no shared word", "missing word"),
-    "weights": ("length penalty", "common word dominates", "stronger match elsewhere", "tie"),
-    "chunks": ("evidence split across chunks",),
-    "versions": ("version confusion",),
-}
+NO_WORD = {"no shared word", "missing word"}  # causes of session C that other words would repair
 VERDICTS = {
     "better": [BETTER],
     "worse": [WORSE],
@@ -63,7 +60,9 @@ class Share(NamedTuple):
     @property
     def side(self) -> str:
         """Return on which side of the bar the whole interval lies; open: on both."""
-        return "good" if self.low > ENOUGH else "poor" if self.high < ENOUGH else "open"
+        if self.low > ENOUGH:
+            return "good"
+        return "poor" if self.high < ENOUGH else "open"
 
     @classmethod
     def of(cls, name: str, hits: pd.Series) -> "Share":
@@ -87,60 +86,137 @@ class WriteUp:
         systems.sort(key=lambda run: -run["gain"]["difference"])
         self.compared = results["compared_dev"] | {"runs": systems}
         filters = {"names": self.in_words, "some": _first_names, "median": median}
-        filters |= {"p": stats.p_text, "confirmation": stats.confirmation}
-        self.template = inert.template(TEMPLATE, **filters)
+        self.template = inert.template(TEMPLATE, p=stats.p_text, **filters)
 
     def section(self, name: str, **more: object):
-        """Return a section of the template as Markdown for a cell; `more` are further values."""
+        """Return a section for a cell; `more` are further values of its sentences.
+
+        Sentences that tell what our set shows give way to a table where a set shows anything else.
+        """
+        tables = {
+            "verdict": (self.in_five, "Among the first five: a useful document, or a full answer"),
+            "numbers": (self.means, "Means of each half, with 95 % intervals"),
+            "next": (self.next_steps, "What other runs, failures and more labels could bring"),
+            "corpus": (self.sizes, "What was searched, and what was asked"),
+            "ranks": (self.marked_queries, "Queries that are shown apart"),
+            "evidence": (self.quotes, "Where one quote is enough, and where all that is needed is"),
+            "chunks": (self.chunk_sets, "Each chunk set against the baseline's"),
+        }
+        if name in tables and not self.is_like_ours:
+            table, caption = tables[name]
+            rows = table()
+            return figures.captioned_table(rows, f"{caption}: none" if rows.empty else caption)
+        if name in ("evidence", "chunks"):
+            more |= self.chunk_claims()
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return inert.markdown(inert.paragraphs("".join(parts)))
 
     def in_words(self, names: Iterable[str]) -> inert.Markup:
         """Return names in italics; of a run that isn't a system they say what it is."""
-        chunk_sets, told = self.results["evidence"].get("dev", {"sets": ()})["sets"], []
+        told = []
         for name in names:
-            words = inert.Markup("*{}* chunks" if name in chunk_sets else "*{}*")
+            words = inert.Markup("*{}*")
             if name.startswith(MERGED):
-                words = "BM25 merged with " + words
+                words = inert.Markup("BM25 merged with *{}*")
+            elif name in self.evidence("dev"):
+                words = inert.Markup("*{}* chunks")
             told.append(words.format(name.removeprefix(MERGED)))
         *most, last = told
         return inert.Markup(", ").join(most) + " and " + last if most else last
 
+    def evidence(self, half: str) -> dict[str, dict]:
+        """Return {chunk set: what it holds of the evidence}, {} where no label has a quote."""
+        of_half = self.results["evidence"].get(half)
+        return of_half["sets"] if of_half else {}
+
     @functools.cached_property
-    def values(self) -> dict:
-        """Return what the template is given: results.json and what follows from it."""
-        evals, dev = self.evals, self.rows["dev"]
+    def claims(self) -> dict[str, Any]:
+        """Return what decides whether the sentences hold, and is told by them."""
         by_verdict = {}
         for name, verdicts in VERDICTS.items():
             by_verdict[name] = [run for run in self.compared["runs"] if run["verdict"] in verdicts]
+        useful, full = self.shares(), self.shares(FULL)
+        n_asked = len(self.evals.queries) + len(self.evals.unanswered)
+        return {
+            **by_verdict,
+            "useful": useful,
+            "full": full,
+            "kinds_useful": _names_by_side(useful[1:]),
+            "kinds_full": _names_by_side(full[1:]),
+            "widest": _widest(by_verdict["too_few"], self.compared["matters"]),
+            "pairs_each": round(len(self.evals.judgments) / n_asked),
+            "lacking": sum(card["cause"] in NO_WORD for card in self.results["cards"]),
+            "systems": _systems(self.evals.folder / "systems"),
+            "marked": self.marked_queries(),
+        }
+
+    @functools.cached_property
+    def values(self) -> dict[str, Any]:
+        """Return what the template is given: results.json and what follows from it."""
+        evals, dev = self.evals, self.rows["dev"]
         facts = data_card.label_facts(evals).items()
-        cards = sorted((evals.folder / "systems").glob("*.json"))
         return {
             **self.results,
-            **by_verdict,
+            **self.claims,
             **data_card.sizes(evals),
             **_reorder_or_fetch(dev, evals),
-            "useful": self.shares(),
-            "full": self.shares(FULL),
             "half": self.half,
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
-            "undecided": _cost_of_deciding(by_verdict["too_few"], self.compared["matters"], evals),
-            "repair": _largest_repair(self.results["cards"]),
             "budget": evidence.BUDGET,
-            "decides": evidence.DECIDES,
             "disclosure": data_card.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
             "dev": len(dev),
             "at_first": (dev["first_rank"] == 1).sum(),
             "missed": (~(dev["first_rank"] <= 10)).sum(),
-            "systems": [files.json_page(path) | {"name": path.stem} for path in cards],
             "sharing_nothing": [*dev.index[dev["retrieved"].str.len() == 0]],
-            "marked": self.marked_queries(),
-            "left": evalset.left_out(evals.waiting),
             "kinds_in_words": figures.with_code(data_card.kinds_in_words(evals)),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
+
+    @functools.cached_property
+    def is_like_ours(self) -> bool:
+        """Return whether a set shows all that the sentences take for granted."""
+        claims, told = self.claims, self.results["evidence"]
+        sides = {"good", "poor", "open"}
+        return (
+            self.half == "test"
+            and sides == claims["kinds_useful"].keys() == claims["kinds_full"].keys()
+            and all(claims[name] for name in VERDICTS)
+            and self._is_advised(claims["better"][0])
+            and claims["too_few"][0]["gain"]["difference"] <= self.compared["matters"]
+            and claims["widest"].get("more", 0) > 0
+            and len(claims["marked"]) > 0
+            and not self.evals.waiting
+            and all(told.get(half) for half in self.rows)
+            and "any quote" in told["dev"]["by_k"]
+            and self.chunk_claims()["best"]["verdict"] != BETTER
+        )
+
+    def _is_advised(self, run: dict) -> bool:
+        """Return whether a run merges BM25 with a system that has a card, and test confirms it."""
+        halves = run.get("halves", {})
+        return (
+            run["name"].startswith(MERGED)
+            and run["name"].removeprefix(MERGED) in self.claims["systems"]
+            and compare.APART in halves
+            and halves["test minus dev"]["verdict"] == CONFIRMED
+            and run["bounds"][1] > self.compared["matters"]
+        )
+
+    def chunk_claims(self) -> dict[str, Any]:
+        """Return what the sentences say of dev: the best chunks, and those with most quotes.
+
+        `gains` are what these hold more than the baseline's: any quote, and what suffices.
+        """
+        others = self.chunk_sets().loc[["dev"]].sort_values("difference", kind="stable")
+        quotes = self.quotes()
+        recall = quotes.loc["dev"].set_index("chunks").iloc[:, -2:]
+        base = self.results["method"]["chunker"]
+        most = recall.drop(base).iloc[:, 0].idxmax()
+        gains = recall.loc[most] - recall.loc[base]
+        told = {"n_others": len(others), "best": others.iloc[-1].to_dict()}
+        return told | {"quotes": quotes, "most": most, "gains": [*gains]}
 
     def shares(self, measure: str = "hit@5") -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first.
@@ -154,10 +230,10 @@ class WriteUp:
         kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
 
-    def marked_queries(self) -> list[dict]:
+    def marked_queries(self) -> pd.DataFrame:
         """Return n and means of queries in another language, of the newest round and without it.
 
-        By half; [] where no query or each of the set is one.
+        By half; no row where no query or each of the set is one.
         """
         queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
         newest = queries["round"].max()
@@ -170,13 +246,13 @@ class WriteUp:
         parts = {name: is_in for name, is_in in parts.items() if is_in.nunique() > 1}
         marked = []
         for half, rows in self.rows.items():
-            shown = rows.reindex(columns=["nDCG@10", FULL])
+            shown = rows.reindex(columns=["nDCG@10", FULL]).fillna({FULL: 0})
             for name, is_in in parts.items():
                 own = shown[is_in[rows.index]]
                 if len(own):
-                    means = own.fillna({FULL: 0}).mean()
-                    marked.append({"half": half, "name": name, "n": len(own), "means": means})
-        return marked
+                    marked.append({"half": half, "queries": name, "n": len(own), **own.mean()})
+        columns = ["half", "queries", "n", "nDCG@10", FULL]
+        return pd.DataFrame(marked, columns=columns).set_index("half")
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -197,7 +273,69 @@ class WriteUp:
             shown.append(values)
         return shown
 
-    # Tables.
+    # Tables, the first ones in place of sentences.
+
+    def in_five(self) -> pd.DataFrame:
+        """Return the shares of all questions and of each kind, and where they lie at the bar."""
+        rows = []
+        for what, shares in (("useful", self.shares()), ("in full", self.shares(FULL))):
+            for share in shares:
+                row = share._asdict() | {f"at {ENOUGH:.0%}": share.side}
+                rows.append(row | {"name": f"{share.name}, {what}"})
+        return pd.DataFrame(rows).set_index("name")
+
+    def next_steps(self) -> pd.DataFrame:
+        """Return which runs differ on dev, what failures share, and the price of more labels."""
+        claims, cards = self.claims, self.results["cards"]
+        names = {side: [run["name"] for run in claims[side]] for side in ("better", "worse")}
+        shows = f"questions that show a difference of {self.compared['matters']:g}"
+        found = {
+            "other runs on dev": len(self.compared["runs"]),
+            "shown to rank better": ", ".join(names["better"]) or "none",
+            "shown to rank worse": ", ".join(names["worse"]) or "none",
+            "failure cards": len(cards),
+            "of these, a rival that nobody has judged": sum(card["unjudged"] for card in cards),
+            "of these, a wanted document that lacks the words": claims["lacking"],
+            "dev questions": self.compared["n"],
+            shows: claims["widest"].get("needed", "no run is undecided"),
+            "judged pairs of a question": claims["pairs_each"],
+        }
+        return pd.DataFrame({"on dev": found})
+
+    def sizes(self) -> pd.DataFrame:
+        """Return the counts of the data card, and what no measure sees."""
+        counts = {"set": self.evals.name, **data_card.counts(self.evals)}
+        counts["left out"] = evalset.left_out(self.evals.waiting) or "none"
+        return pd.DataFrame({"count": counts})
+
+    def quotes(self) -> pd.DataFrame:
+        """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""
+        within = f"{evidence.BUDGET:,} tokens"
+        columns = {
+            "any_quote.evidence hit@5": "any quote, first five",
+            "means.evidence hit@5": "what suffices, first five",
+            f"any_quote.{evidence.DECIDES}": f"any quote, {within}",
+            f"means.{evidence.DECIDES}": f"what suffices, {within}",
+        }
+        return self._chunk_columns(columns)
+
+    def chunk_sets(self) -> pd.DataFrame:
+        """Return how the chunk sets of each half differ from the baseline's, and the verdict."""
+        names = ("difference", "low", "high", "verdict", "reason")
+        return self._chunk_columns({f"against.{name}": name for name in names})
+
+    def _chunk_columns(self, columns: dict[str, str | int]) -> pd.DataFrame:
+        """Return values of the chunk sets of each half (rows) that have the first of them.
+
+        `columns` are the values' places in results.json, "means.evidence hit@5", and their names.
+        """
+        rows = []
+        for half in self.rows:
+            for chunks, held in self.evidence(half).items():
+                rows.append({**held, "half": half, "chunks": chunks})
+        frame = pd.json_normalize(rows).reindex(columns=["half", "chunks", *columns])
+        has_first = frame[next(iter(columns))].notna()
+        return frame[has_first].rename(columns=columns).set_index("half")
 
     def queries(self) -> pd.DataFrame:
         """Return the number of queries of each kind and half, with the first dev query."""
@@ -249,10 +387,8 @@ class WriteUp:
 
     def evidence_recall(self) -> pd.DataFrame:
         """Return evidence recall on dev (0 to 1) of each chunk set (rows) by tokens of context."""
-        sets = self.results["evidence"]["dev"]["sets"]
-        means = pd.DataFrame({chunks: row["means"] for chunks, row in sets.items()}).T
-        names = {evidence.recall_name(budget): budget for budget in evidence.BUDGETS}
-        return means[[*names]].rename(columns=names)
+        names = {f"means.{evidence.recall_name(budget)}": budget for budget in evidence.BUDGETS}
+        return self._chunk_columns(names).loc[["dev"]].set_index("chunks")
 
     def losses(self) -> pd.DataFrame:
         """Return where evidence is lost (rows), in dev queries."""
@@ -279,6 +415,19 @@ class WriteUp:
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
             rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
+
+
+def _names_by_side(kinds: list[Share]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for kind in kinds:
+        names.setdefault(kind.side, []).append(kind.name)
+    return names
+
+
+def _systems(folder: Path) -> dict[str, dict]:
+    """Return the cards that say what a system is, by its name."""
+    cards = {path.stem: files.json_page(path) for path in sorted(folder.glob("*.json"))}
+    return {name: card for name, card in cards.items() if "system" in card}
 
 
 # Filters of the template.
@@ -308,30 +457,14 @@ def _on_test(run: dict) -> str:
     return told + (f"; apart {apart['difference']:+.3f} (n = {apart['n']})" if apart else "")
 
 
-def _cost_of_deciding(undecided: list[dict], matters: float, evals: EvalSet) -> dict:
-    """Return what would decide the most promising of the undecided runs, {} where none waits.
-
-    `more` questions than there are, each with `pairs` judged documents; it `gains` where its
-    difference is one that matters. Where none does, that's the run with the widest spread.
-    """
+def _widest(undecided: list[dict], matters: float) -> dict:
+    """Return which of the undecided runs spreads most, and what shows a gain that matters."""
     waiting = [run for run in undecided if run["gain"]["detectable"]]
     if not waiting:
         return {}
-    gains = waiting[0]["gain"]["difference"] > matters
-    run = waiting[0] if gains else max(waiting, key=lambda run: run["gain"]["detectable"])
-    row, least = run["gain"], questions_needed(run["gain"], matters)
-    needed = questions_needed(row, row["difference"]) if gains else least
-    pairs = round(len(evals.judgments) / (len(evals.queries) + len(evals.unanswered)))
-    told = {"name": run["name"], "gains": gains, "pairs": pairs, "more": needed - row["n"]}
-    return row | told | {"least": least, "needed": needed}
-
-
-def _largest_repair(cards: list[dict]) -> dict:
-    """Return the repair that helps most dev queries and how many, {} where none helps."""
-    count = Counter(card["cause"] for card in cards)
-    helped = {name: sum(count[cause] for cause in causes) for name, causes in REPAIRS.items()}
-    largest = max(helped, key=helped.get)
-    return {"name": largest, "helped": helped[largest]} if helped[largest] else {}
+    run = max(waiting, key=lambda run: run["gain"]["detectable"])
+    needed, n = questions_needed(run["gain"], matters), run["gain"]["n"]
+    return {"name": run["name"], "n": n, "needed": needed, "more": needed - n}
 
 
 def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:

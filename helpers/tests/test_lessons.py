@@ -184,13 +184,3 @@ def test_further_notebooks_open_alone_and_repeat_the_code_of_a_session_as_it_sta
         assert title.startswith("# ") and title.endswith("?"), title
         assert re.fullmatch(wanted, needs), needs
         assert cells[1].source.startswith("import "), "nothing runs before it has what it needs"
-
-
-TASK = (
-    "### Exercise: share\n\nWrite `share(a, b)`: a of all. `share(1, 3)` is 1/4 and "
-    "`share(2, 4)` is about 0.33.\n\ndifficulty 1 of 3 · 10 minutes · core\n"
-    + "\n<details>hint</details>\n" * 3
-)  # fmt: skip
-BODY = f"{learn.BEGIN}\n    total = a + b\n    return a / total\n    {learn.END}"
-TWELVE = "\n".join(f"x = {n}" for n in range(12))
-LINES = f"{learn.BEGIN}\n" + "    x = 1\n" * 8

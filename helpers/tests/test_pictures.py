@@ -3,7 +3,6 @@
 What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
 """
 
-import inspect
 import re
 
 import numpy as np
@@ -314,11 +313,3 @@ def test_axes_have_their_names_and_texts_stand_beside_their_places(
     (x_name, y_name), placed = named(ax), [text.get_ha() for text in ax.texts if text.get_text()]
     assert x_name.startswith(x) and (y_name.startswith(y) if y else y_name == "")
     assert "".join(side[0] for side in placed) == sides
-
-
-def test_every_picture_is_in_the_table_of_names():
-    rooms = (corpus, ranking, scores, figures)
-    makers = {f for of in rooms for _, f in inspect.getmembers(of, inspect.isfunction)}
-    shows = re.compile(r"^    (?:figures\.)?(?:show|display_figure)\(", re.MULTILINE)
-    pictures = {f for f in makers - {figures.show} if shows.search(inspect.getsource(f))}
-    assert pictures == {picture for picture, *_ in NAMED}
