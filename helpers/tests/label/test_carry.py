@@ -8,10 +8,10 @@ import pytest
 from conftest import write_rows
 from labelled_sets import rows
 
-from helpers.label import carry
+from helpers.label import carry, fates
 from helpers.measure import evalset, reading, runs, systems
 
-TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
+TAKEN = (fates.KEPT, fates.CHANGED, fates.MOVED)
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
 DISK += "A disk of ninety percent pages the team in the night."
 QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
@@ -66,41 +66,41 @@ LONG += f"were on call for it, night after night, year after year.\n\n{QUOTE}"
 FILLER = " ".join(f"word{n}" for n in range(300))
 NEAR = f"{LONG.partition(QUOTE)[0]}wait for their answer. {STOCK}"
 CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or what is marked)
-    (QUOTE, {"disk": DISK}, carry.KEPT, ["disk"], QUOTE),
-    (QUOTE, {"disk": DISK, "copy": DISK}, carry.KEPT, ["disk"], QUOTE),
-    (QUOTE, {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
-    ([QUOTE, "ninety percent"], {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
-    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, carry.CHANGED, ["disk"], WRAPPED),
-    (QUOTE, {"volume": DISK}, carry.MOVED, ["volume"], QUOTE),
-    (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
-    (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
-    (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
-    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.MOVED, ["volume"], STOCK),
-    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, carry.RE_ANCHORED,
+    (QUOTE, {"disk": DISK}, fates.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": DISK, "copy": DISK}, fates.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT}, fates.CHANGED, ["disk"], QUOTE),
+    ([QUOTE, "ninety percent"], {"disk": EDIT}, fates.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, fates.CHANGED, ["disk"], WRAPPED),
+    (QUOTE, {"volume": DISK}, fates.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"volume": EDIT, "a": LONG}, fates.MOVED, ["volume"], QUOTE),
+    (PARTS, {"volume": EDIT}, fates.MOVED, ["volume"], PARTS),
+    (STOCK, {"volume": EDIT}, fates.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, fates.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, fates.RE_ANCHORED,
      ["volume"], [STOCK]),
-    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
-    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
-    (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
-    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
-    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.LOST, ["disk"], []),
-    (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
+    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, fates.LOST, [], []),
+    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, fates.MOVED, ["a"], QUOTE),
+    (QUOTE, {"a": LONG}, fates.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
+    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, fates.LOST, ["disk"], []),
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, fates.LOST, ["disk"], []),
+    (QUOTE, {"disk": DISK.replace("wait", "hope")}, fates.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
-    (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
-    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, carry.AMBIGUOUS, ["a", "b"], []),
-    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["disk"], []),
-    (QUOTE, {}, carry.LOST, [], []),
-    (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, carry.CHANGED, ["disk"], QUOTE),
-    (QUOTE, {"a": EDIT, "b": f"{SECOND}\n\n{THIRD}"}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
-    (STOCK, {"disk": f"{FIRST}\n\n{THIRD}", "a": NEAR}, carry.RE_ANCHORED, ["a"], [STOCK]),
-    (QUOTE, {"all": f"{EDIT}\n\n{FILLER}"}, carry.MOVED, ["all"], QUOTE),
-    (QUOTE, {"disk": "Tea is served."}, carry.LOST, ["disk"], []),  # its page lives
-    (QUOTE, {"disk": "Tea.", "a": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["a", "disk"], []),
-    (QUOTE, {"disk": "Tea.", "volume": EDIT}, carry.MOVED, ["volume"], QUOTE),
-    (QUOTE, {"disk": "Tea.", "a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),
-    (STOCK, {"disk": f"Tea. {STOCK}"}, carry.RE_ANCHORED, ["disk"], [STOCK]),
-    (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, carry.AGAIN, ["disk"], [QUOTE]),
-    (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, carry.AGAIN, ["volume"], PARTS[0]),
-    (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, carry.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"a": DISK, "b": DISK}, fates.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, fates.AMBIGUOUS, ["a", "b"], []),
+    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, fates.LOST, ["disk"], []),
+    (QUOTE, {}, fates.LOST, [], []),
+    (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, fates.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"a": EDIT, "b": f"{SECOND}\n\n{THIRD}"}, fates.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (STOCK, {"disk": f"{FIRST}\n\n{THIRD}", "a": NEAR}, fates.RE_ANCHORED, ["a"], [STOCK]),
+    (QUOTE, {"all": f"{EDIT}\n\n{FILLER}"}, fates.MOVED, ["all"], QUOTE),
+    (QUOTE, {"disk": "Tea is served."}, fates.LOST, ["disk"], []),  # its page lives
+    (QUOTE, {"disk": "Tea.", "a": f"{FIRST}\n\n{THIRD}"}, fates.LOST, ["a", "disk"], []),
+    (QUOTE, {"disk": "Tea.", "volume": EDIT}, fates.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"disk": "Tea.", "a": LONG}, fates.RE_ANCHORED, ["a"], [QUOTE]),
+    (STOCK, {"disk": f"Tea. {STOCK}"}, fates.RE_ANCHORED, ["disk"], [STOCK]),
+    (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, fates.AGAIN, ["disk"], [QUOTE]),
+    (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, fates.AGAIN, ["volume"], PARTS[0]),
+    (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, fates.CHANGED, ["disk"], QUOTE),
 ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
     label(old, form)
     pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
     fate = carried(old, pages)[1]["q1", "disk"]
-    assert (fate["outcome"], fate["doc_ids"]) == (carry.LOST, [])
+    assert (fate["outcome"], fate["doc_ids"]) == (fates.LOST, [])
 
 
 @pytest.mark.parametrize("words", ["Deprecated", "moved", "removed", "replaced", "no longer"])
@@ -147,7 +147,7 @@ def test_a_title_that_newly_warns_asks_again_and_says_why(old, words):
     (again / reading.TO_READ).unlink()
     disk.write_text(disk.read_text().replace("eighty", "seventy"))
     carry.carry_command(again, str(source), old.parent / "new")
-    assert rows(old.parent / "new" / "history.jsonl")[-3]["outcome"] == carry.CHANGED
+    assert rows(old.parent / "new" / "history.jsonl")[-3]["outcome"] == fates.CHANGED
 
 
 RESTART = QUEUE.replace("Add a consumer when the queue grows.", "")
@@ -169,22 +169,22 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("body", "found"), SENTENCES)
 def test_sentences_do_not_end_with_a_line(body, found):
-    assert [body[start:end] for start, end in carry.sentences(body)] == found
+    assert [body[start:end] for start, end in fates.sentences(body)] == found
 
 
 ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
-    ({"queue": QUEUE}, carry.KEPT, ["queue"], []),
-    ({"line": QUEUE}, carry.MOVED, ["line"], []),
-    ({"queue": QUEUE + "\n\nNever twice."}, carry.CHANGED, ["queue"], []),
-    ({"queue": QUEUE + "\n\nSee its logs."}, carry.AGAIN, ["queue"], ["See its logs."]),
-    ({"queue": QUEUE.replace(" ", "\n")}, carry.CHANGED, ["queue"], []),
-    ({"queue": f"If the [queue](a/b9.md) grows, don't.{RESTART}"}, carry.CHANGED, ["queue"], []),
-    ({"queue": QUEUE.replace("grows", "grows by 3")}, carry.AGAIN, ["queue"],
+    ({"queue": QUEUE}, fates.KEPT, ["queue"], []),
+    ({"line": QUEUE}, fates.MOVED, ["line"], []),
+    ({"queue": QUEUE + "\n\nNever twice."}, fates.CHANGED, ["queue"], []),
+    ({"queue": QUEUE + "\n\nSee its logs."}, fates.AGAIN, ["queue"], ["See its logs."]),
+    ({"queue": QUEUE.replace(" ", "\n")}, fates.CHANGED, ["queue"], []),
+    ({"queue": f"If the [queue](a/b9.md) grows, don't.{RESTART}"}, fates.CHANGED, ["queue"], []),
+    ({"queue": QUEUE.replace("grows", "grows by 3")}, fates.AGAIN, ["queue"],
      ["Add a consumer when the queue grows by 3."]),
-    ({"queue": "Add a fast consumer as the queue grows." + RESTART}, carry.AGAIN, ["queue"],
+    ({"queue": "Add a fast consumer as the queue grows." + RESTART}, fates.AGAIN, ["queue"],
      ["Add a fast consumer as the queue grows."]),
-    ({"queue": "Tea is served."}, carry.AGAIN, ["queue"], []),  # nothing of it is left
-    ({}, carry.LOST, [], []),
+    ({"queue": "Tea is served."}, fates.AGAIN, ["queue"], []),  # nothing of it is left
+    ({}, fates.LOST, [], []),
 ]  # fmt: skip
 
 
@@ -193,7 +193,7 @@ def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcom
     to, journal, _ = carried(old, pages | {"disk": DISK})
     fate, new = journal["q1", "queue"], evalset.load(to)
     assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)
-    kept = () if outcome == carry.AGAIN else homes
+    kept = () if outcome == fates.AGAIN else homes
     assert new.qrels()["q1"] == {"disk": 2} | dict.fromkeys(kept, 0)
     row, body = reading.waiting(new).get(("q1", "queue"), {}), new.documents.get("queue")
     assert [body.retrieval_text[a:b] for a, b in row.get("passages", [])] == marked
@@ -202,9 +202,9 @@ def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcom
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
-        ("倉庫の在庫を毎朝確認す\nる。", carry.CHANGED),
-        ("倉庫の在庫を毎朝2回確認する。", carry.AGAIN),
-        ("재고를\n매일 확인", carry.CHANGED),
+        ("倉庫の在庫を毎朝確認す\nる。", fates.CHANGED),
+        ("倉庫の在庫を毎朝2回確認する。", fates.AGAIN),
+        ("재고를\n매일 확인", fates.CHANGED),
     ],
 )
 def test_a_zero_of_a_script_without_spaces(old, body, outcome):
@@ -229,7 +229,7 @@ def two_labels(old, disk, queue):
 def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
     judged, query = two_labels(old, 1, 2)
     to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
-    assert {row["outcome"] for row in journal.values()} == {carry.MOVED}
+    assert {row["outcome"] for row in journal.values()} == {fates.MOVED}
     assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
 
@@ -239,7 +239,7 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, s
     two_labels(old, sure, unsure)
     changed = QUEUE.replace("a consumer", "a new consumer")
     to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
-    assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
+    assert journal["q1", "queue"]["outcome"] == fates.RE_ANCHORED
     decided = "to read" if unsure > sure else "carry"
     assert {row["decided"] for row in journal.values()} == {decided}
     evals = evalset.load(to)
@@ -265,7 +265,7 @@ def test_a_page_that_is_wrapped_anew_is_no_new_text(old):
 def test_a_page_without_words_of_its_own_is_read_where_a_sentence_gained_some(old):
     page(old, "twin", QUEUE)
     _, journal, _ = carried(old, {"disk": DISK, "queue": QUEUE.replace(" ", "\n")})
-    assert journal["q1", "queue"]["outcome"] == carry.CHANGED
+    assert journal["q1", "queue"]["outcome"] == fates.CHANGED
 
 
 SHORT = "A short copy."
@@ -322,7 +322,7 @@ def test_labels_without_quotes_rest_on_the_whole_text(old):
     (old / "judgments.jsonl").unlink()
     to, journal, _ = carried(old, {"volume": f"{DISK}\n\nMore.", "queue": QUEUE[5:]})
     outcomes = [journal[pair]["outcome"] for pair in (("q1", "disk"), ("q2", "queue"))]
-    assert outcomes == [carry.MOVED, carry.AGAIN]
+    assert outcomes == [fates.MOVED, fates.AGAIN]
     asked = {q: query.relevant_doc_ids for q, query in evalset.load(to).all_queries.items()}
     assert asked == {"q1": ("volume",), "q2": ()}
 
