@@ -17,6 +17,7 @@ from .labelling import JUDGMENTS, QUERY_TABLE
 
 FIRST = 10  # results in which documents of a new text are to be judged
 HISTORY, IMPORTED = "history.jsonl", "imported"
+Fates, Labels = dict[Pair, Fate], dict[Pair, Judgment]  # by old pair, by new pair
 COPY_OF = re.compile(r"^copy_of *:.*\n", re.MULTILINE)  # in a front matter
 
 
@@ -160,9 +161,7 @@ def _texts(documents: dict[str, Document]) -> dict[str, str]:
     return {doc_id: document.retrieval_text for doc_id, document in documents.items()}
 
 
-def resolve(
-    evals: EvalSet, fates: dict[Pair, Fate]
-) -> tuple[dict[Pair, Judgment], dict[Pair, dict]]:
+def resolve(evals: EvalSet, fates: Fates) -> tuple[Labels, dict[Pair, dict]]:
     """Return {new pair: label} of those taken over, {new pair: row} of those to read.
 
     Of two labels on one document the higher grade counts, of equal ones what is sure.
@@ -200,9 +199,7 @@ def _row(label: Judgment) -> dict:
     return row
 
 
-def _write_moved(
-    case: Case, fates: dict[Pair, Fate], judged: dict[Pair, Judgment], folder: Path
-) -> None:
+def _write_moved(case: Case, fates: Fates, judged: Labels, folder: Path) -> None:
     """Write the tables that name documents, with the ids that these have now."""
     old, labels = case.evals.folder, _in_order(fates, judged)
     files.write_jsonl(folder / QUERY_TABLE, _query_rows(old / QUERY_TABLE, labels))
@@ -213,7 +210,7 @@ def _write_moved(
             files.write_jsonl(folder / name, _moved_rows(case, name, fates, judged))
 
 
-def _in_order(fates: dict[Pair, Fate], judged: dict[Pair, Judgment]) -> list[Judgment]:
+def _in_order(fates: Fates, judged: Labels) -> list[Judgment]:
     """Return the labels that are taken over, in the order of the old ones."""
     labels = {}
     for (query_id, _), fate in fates.items():
@@ -236,9 +233,7 @@ def _query_rows(path: Path, labels: list[Judgment]) -> list[dict]:
     return rows
 
 
-def _moved_rows(
-    case: Case, name: str, fates: dict[Pair, Fate], judged: dict[Pair, Judgment]
-) -> list[dict]:
+def _moved_rows(case: Case, name: str, fates: Fates, judged: Labels) -> list[dict]:
     """Return the rows of a file of pairs, each once a round; none whose final grade is another."""
     moved = {}
     for row in evalset.read_extra(case.evals, name):
@@ -273,9 +268,7 @@ def _new_results(case: Case) -> list[dict]:
     return rows
 
 
-def _write_history(
-    evals: EvalSet, new: EvalSet, fates: dict[Pair, Fate], to_read: dict[Pair, dict]
-) -> None:
+def _write_history(evals: EvalSet, new: EvalSet, fates: Fates, to_read: dict[Pair, dict]) -> None:
     """Write what became of each label behind what the history of the set holds."""
     rows = [row for _, row in files.read(evals.folder / HISTORY)]
     number = 1 + max((row["carry"] for row in rows), default=0)
@@ -289,7 +282,7 @@ def _write_history(
     files.write_jsonl(new.folder / HISTORY, rows)
 
 
-def _summary(case: Case, fates: dict[Pair, Fate], new: EvalSet) -> list[str]:
+def _summary(case: Case, fates: Fates, new: EvalSet) -> list[str]:
     """Return in words what became of documents and labels, what is to read, what stays behind."""
     evals = case.evals
     gone = sum(not case.heirs[old_id] for old_id in case.own)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import chain, combinations
 from math import ceil
+from statistics import mean
 from typing import NamedTuple
 
 import pandas as pd
@@ -60,10 +61,8 @@ def _finding(check: str, found: str, fail: dict | None = None, warn: dict | None
 def _some(names: Iterable[str], most: int = 4) -> str:
     """Return the first names, and how many more there are."""
     names = list(names)
-    told = ", ".join(names[:most])
-    if len(names) > most:
-        return f"{told} and {len(names) - most} more"
-    return told
+    first = ", ".join(names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def _counted(counts: dict) -> str:
@@ -154,20 +153,18 @@ def check_overlap(case: AuditCase) -> Finding:
     """Fail where queries are copied from titles or share nearly all words; warn of copied runs."""
     words, queries = case.evals.words, case.evals.queries
     titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
-    copies = [
-        query_id for query_id, query in queries.items() if tuple(words(query.query)) in titles
-    ]
-    mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
+    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    share = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
     runs = _copied_runs(case.evals)
     fail = {
         f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
-        "Write queries from needs, before reading the answers.": mean > COPIED,
+        "Write queries from needs, before reading the answers.": share > COPIED,
     }
     warn = {
-        "Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED,
+        "Add paraphrases: most words are those of the answer.": CLOSE < share <= COPIED,
         f"Put {_some(runs)} in other words than the answer's.": runs,
     }
-    found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    found = f"mean share of words found in the answers {share:.2f}; equal to a title: {len(copies)}"
     found += _also({"copying a run of words of an answer": runs})
     return _finding("overlap", found, fail=fail, warn=warn)
 
@@ -266,9 +263,11 @@ def check_labels_per_query(case: AuditCase) -> Finding:
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    qrels, shares = case.evals._replace(queries=case.evals.settled_queries).qrels(), {}
+    grades, shares = defaultdict(dict), {}
+    for query_id, doc_id, grade, _ in case.evals.judgments:
+        grades[query_id][doc_id] = grade
     for name, run in case.rankers.items():
-        answered = {query_id: grades for query_id, grades in qrels.items() if run.get(query_id)}
+        answered = {q: grades[q] for q in case.evals.settled_queries if run.get(q)}
         shares[name] = 1.0  # where nothing is found, nothing is to be judged
         if answered:
             shares[name] = measures.judged_at(answered, run, DEPTH)
@@ -283,16 +282,13 @@ def check_judged_depth(case: AuditCase) -> Finding:
 
 def check_solved(case: AuditCase) -> Finding:
     """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
-    qrels, scores, means = case.evals.qrels(), {}, {}
+    qrels, scores = case.evals.qrels(), {}
     for name, run in case.rankers.items():
-        scores[name] = measures.per_query(qrels, run, ["nDCG@10"])
-        means[name] = measures.means(scores[name])["nDCG@10"]
-    weakest, *_, strongest = sorted(means, key=lambda name: (means[name], name))
-    low, high = scores[weakest], scores[strongest]
-    solved = []
-    for query_id in qrels:
-        if min(low[query_id]["nDCG@10"], high[query_id]["nDCG@10"]) > 1 - stats.TIE:
-            solved.append(query_id)
+        values = measures.per_query(qrels, run, ["nDCG@10"])
+        scores[name] = [values[query_id]["nDCG@10"] for query_id in qrels]
+    weakest, *_, strongest = sorted(scores, key=lambda name: (mean(scores[name]), name))
+    lowest = map(min, scores[weakest], scores[strongest])
+    solved = [q for q, score in zip(qrels, lowest, strict=True) if score > 1 - stats.TIE]
     found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
     harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
     return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
@@ -356,16 +352,14 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
 
 def _always_cut(evals: EvalSet) -> list[str]:
     """Return "query document" of each label whose evidence is whole in no saved set of chunks."""
-    chunks_of, paths = defaultdict(list), [*(evals.folder / "chunks").glob("*.jsonl")]
-    for path in paths:
+    chunks_of = defaultdict(lambda: defaultdict(list))  # of a document: by their file
+    for path in (evals.folder / "chunks").glob("*.jsonl"):
         for chunk in chunks.read_chunks(path):
-            chunks_of[path, chunk.doc_id].append(chunk)
-    if not chunks_of:
-        return []
+            chunks_of[chunk.doc_id][path].append(chunk)
     cut = []
-    for query_id, wanted in evidence.quoted_queries(evals).items():
+    for query_id, wanted in evidence.quoted_queries(evals).items() if chunks_of else ():
         for doc_id in wanted.quotes:
-            sets = (chunks_of.get((path, doc_id), ()) for path in paths)
+            sets = chunks_of[doc_id].values()
             if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
                 cut.append(f"{query_id} {doc_id}")
     return cut
@@ -387,16 +381,17 @@ def check_second_pass(case: AuditCase) -> Finding:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
     rows = _second_readings(case)
-    labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
+    labels = {" ".join(label[:2]): label.relevance for label in case.evals.judgments}
     newest = _newest_check(rows)
     check = rows[rows["round"] == newest]
     kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
-    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
-    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][rows["settled"]]}
+    pairs = rows["pair"]
+    stale = pairs[pairs.map(labels) != rows["final"]].unique()
+    silent = {*pairs[~rows["equal"]]} - {*pairs[rows["settled"]]}
     rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
-    once = relevant - {*rows["pair"]}
+    once = relevant - {*pairs}
     poor = kappa is not None and kappa < POOR_KAPPA
     wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
     fail = {
@@ -425,8 +420,9 @@ def _second_readings(case: AuditCase) -> pd.DataFrame:
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
     rows["equal"] = rows["first"] == rows["second"]
     majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    by_most = rows["pair"].map(majority) == rows["final"]
-    return rows.assign(settled=by_most | (rows["reason"].str.strip() != ""))
+    rows["settled"] = rows["pair"].map(majority) == rows["final"]
+    rows["settled"] |= rows["reason"].str.strip() != ""
+    return rows
 
 
 def _newest_check(rows: pd.DataFrame) -> int:
@@ -438,8 +434,8 @@ def _newest_check(rows: pd.DataFrame) -> int:
 
 def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
-    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
     value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
     found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
     found += f"{agree:.0%} agree, kappa {value}"
     if "reader" in rows:
@@ -452,8 +448,7 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
-    judgments = case.evals.judgments
-    zeros = Counter(judgment.query_id for judgment in judgments if not judgment.relevance)
+    zeros = Counter(label.query_id for label in case.evals.judgments if not label.relevance)
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
@@ -488,13 +483,9 @@ def check_leakage(case: AuditCase) -> Finding:
 
 def check_near_duplicates(case: AuditCase) -> Finding:
     """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
-    answering = defaultdict(set)  # the queries that a document answers
-    for query in case.evals.queries.values():
-        for doc_id in query.relevant_doc_ids:
-            answering[doc_id].add(query.query_id)
-    torn = []
+    torn, answers = [], [query.relevant_doc_ids for query in case.evals.queries.values()]
     for one, other in sorted(case.linked & case.twins.keys()):
-        if answering[one] != answering[other]:
+        if any((one in own) != (other in own) for own in answers):
             torn.append(f"{one} and {other}")
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     found = _some(f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike) or "none"
@@ -515,4 +506,23 @@ def check_manifest(case: AuditCase) -> Finding:
     return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
 
 
-AUDIT_CHECKS = [check for name, check in [*globals().items()] if name.startswith("check_")]
+AUDIT_CHECKS = [
+    check_size,
+    check_kinds,
+    check_head_and_tail,
+    check_halves,
+    check_overlap,
+    check_duplicate_queries,
+    check_reach,
+    check_labels_per_query,
+    check_judged_depth,
+    check_solved,
+    check_evidence,
+    check_quotes,
+    check_guide,
+    check_second_pass,
+    check_negatives,
+    check_leakage,
+    check_near_duplicates,
+    check_manifest,
+]

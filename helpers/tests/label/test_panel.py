@@ -248,6 +248,16 @@ def test_two_keys_go_through_the_lines(folder):
     assert message(shown) == "!the next line does nothing now."
 
 
+def test_a_document_without_lines_offers_none(folder):
+    page = folder / "corpus" / "disk-full.md"
+    page.write_text("---\ntitle: disk-full\n---\n")
+    (folder / "judgments.jsonl").unlink()
+    shown = opened(folder, [("q1", "disk-full")])
+    for key in "jk":
+        shown.key.value = key
+        assert (message(shown), shown.evidence.value) == (f"!{panel.NO_LINES}", "")
+
+
 def test_words_of_the_title_are_taken_from_the_body_where_they_stand_there(folder):
     page = folder / "corpus" / "disk-full.md"
     for more, evidence in (("", "disk-full"), ("The disk: full.", "disk: full")):
