@@ -249,10 +249,9 @@ def test_two_keys_go_through_the_lines(folder):
 
 
 def test_a_document_without_lines_offers_none(folder):
-    page = folder / "corpus" / "disk-full.md"
-    page.write_text("---\ntitle: disk-full\n---\n")
-    (folder / "judgments.jsonl").unlink()
-    shown = opened(folder, [("q1", "disk-full")])
+    evals = evalset.load(folder)
+    evals.documents["disk-full"] = evalset.Document("disk-full", "Disk full", " \n")
+    shown = panel.Panel(evals, [("q1", "disk-full")])
     for key in "jk":
         shown.key.value = key
         assert (message(shown), shown.evidence.value) == (f"!{panel.NO_LINES}", "")
