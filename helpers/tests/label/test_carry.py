@@ -74,14 +74,12 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
     (QUOTE, {"volume": DISK}, fates.MOVED, ["volume"], QUOTE),
     (QUOTE, {"volume": EDIT, "a": LONG}, fates.MOVED, ["volume"], QUOTE),
     (PARTS, {"volume": EDIT}, fates.MOVED, ["volume"], PARTS),
-    (STOCK, {"volume": EDIT}, fates.MOVED, ["volume"], STOCK),
     (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, fates.MOVED, ["volume"], STOCK),
     (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, fates.RE_ANCHORED,
      ["volume"], [STOCK]),
     (STOCK, {"queue": f"{QUEUE}\n\nMore."}, fates.LOST, [], []),
     (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, fates.MOVED, ["a"], QUOTE),
     (QUOTE, {"a": LONG}, fates.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
-    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, fates.LOST, ["disk"], []),
     ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, fates.LOST, ["disk"], []),
     (QUOTE, {"disk": DISK.replace("wait", "hope")}, fates.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
@@ -228,8 +226,7 @@ def two_labels(old, disk, queue):
 
 def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
     judged, query = two_labels(old, 1, 2)
-    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
-    assert {row["outcome"] for row in journal.values()} == {fates.MOVED}
+    to, _, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
     assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
 
@@ -239,12 +236,13 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, s
     two_labels(old, sure, unsure)
     changed = QUEUE.replace("a consumer", "a new consumer")
     to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
-    assert journal["q1", "queue"]["outcome"] == fates.RE_ANCHORED
-    decided = "to read" if unsure > sure else "carry"
+    decided, left, judged = "carry", [], {"q1": {"all": 2}}
+    if unsure > sure:
+        decided, left, judged = "to read", [2], {}
     assert {row["decided"] for row in journal.values()} == {decided}
     evals = evalset.load(to)
-    assert [r["relevance"] for r in reading.waiting(evals).values()] == [2] * (unsure > sure)
-    assert evals.qrels().get("q1", {}) == ({} if unsure > sure else {"all": 2})
+    assert [row["relevance"] for row in reading.waiting(evals).values()] == left
+    assert evals.qrels() == judged
 
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
