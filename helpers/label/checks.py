@@ -108,7 +108,7 @@ def check_kinds(case: AuditCase) -> Finding:
     }
     fail = {alone: len(counts) == 1 and not unmarked}
     also = _also({"multi with one answer": single, "temporal without a version": undated})
-    return _finding("kinds", _counted(counts) + also, fail=fail, warn=warn)
+    return _finding("kinds", _counted(counts) + also, fail, warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -122,7 +122,7 @@ def check_head_and_tail(case: AuditCase) -> Finding:
         "Mark the popularity of each query: head or tail.": counts["not marked"],
     }
     fail = {one_side: many and not few}
-    return _finding("head and tail", _counted(counts), fail=fail, warn=warn)
+    return _finding("head and tail", _counted(counts), fail, warn)
 
 
 def check_halves(case: AuditCase) -> Finding:
@@ -140,7 +140,7 @@ def check_halves(case: AuditCase) -> Finding:
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
     }
-    return _finding("halves", _counted(sizes), fail=fail, warn=warn)
+    return _finding("halves", _counted(sizes), fail, warn)
 
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
@@ -166,7 +166,7 @@ def check_overlap(case: AuditCase) -> Finding:
     }
     found = f"mean share of words found in the answers {share:.2f}; equal to a title: {len(copies)}"
     found += _also({"copying a run of words of an answer": runs})
-    return _finding("overlap", found, fail=fail, warn=warn)
+    return _finding("overlap", found, fail, warn)
 
 
 def _copied_runs(evals: EvalSet) -> list[str]:
@@ -214,7 +214,7 @@ def check_duplicate_queries(case: AuditCase) -> Finding:
     }
     found = _some(twice) or "every query asked once"
     found += _also({"near-doubles": near, "of them with other answers": unlike})
-    return _finding("same query", found, fail=fail, warn=warn)
+    return _finding("same query", found, fail, warn)
 
 
 # Labels.
@@ -238,7 +238,7 @@ def check_reach(case: AuditCase) -> Finding:
     found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
     fail = {"Write queries for documents that none reaches.": share < wanted}
     warn = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
-    return _finding("coverage", found, fail=fail, warn=warn)
+    return _finding("coverage", found, fail, warn)
 
 
 def check_labels_per_query(case: AuditCase) -> Finding:
@@ -258,7 +258,7 @@ def check_labels_per_query(case: AuditCase) -> Finding:
     if low < high:
         found = f"{low} to {found}"
     fail = {f"Label {_some(none)}, or drop them.": none}
-    return _finding("labels per query", found, fail=fail, warn=warn)
+    return _finding("labels per query", found, fail, warn)
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
@@ -302,7 +302,7 @@ def check_evidence(case: AuditCase) -> Finding:
     graded = (case.evals.folder / "judgments.jsonl").exists()
     fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
     warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
-    return _finding("evidence", found, fail=fail, warn=warn)
+    return _finding("evidence", found, fail, warn)
 
 
 def check_quotes(case: AuditCase) -> Finding:
@@ -372,7 +372,7 @@ def check_guide(case: AuditCase) -> Finding:
     silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
     short = "Write in labeling_guide.md a test for each grade, edge cases and worked examples."
     fail = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
-    return _finding("labelling guide", how_many(len(words), "word"), fail=fail)
+    return _finding("labelling guide", how_many(len(words), "word"), fail)
 
 
 def check_second_pass(case: AuditCase) -> Finding:
@@ -411,7 +411,7 @@ def check_second_pass(case: AuditCase) -> Finding:
     if len(rounds) > 1:
         found += f"; judged by round {newest}"
     found += _also({many: once, "rounds without a difference": never})
-    return _finding("second pass", found, fail=fail, warn=warn)
+    return _finding("second pass", found, fail, warn)
 
 
 def _second_readings(case: AuditCase) -> pd.DataFrame:
@@ -468,7 +468,7 @@ def check_negatives(case: AuditCase) -> Finding:
         f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}; easy ones are "
         "documents that no ranker brings: where they stay too few, add documents.": short,
     }
-    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
+    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail, warn)
 
 
 def check_leakage(case: AuditCase) -> Finding:
@@ -478,7 +478,7 @@ def check_leakage(case: AuditCase) -> Finding:
     found = _some(leaks) or "no answer in full is shared by dev and test"
     found += _also({"test queries that share a relevant document with dev": partly})
     fail = {"Put the queries of each group into one half.": leaks}
-    return _finding("leakage", found, fail=fail)
+    return _finding("leakage", found, fail)
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
@@ -492,7 +492,7 @@ def check_near_duplicates(case: AuditCase) -> Finding:
     fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
     leave = "Drop one of each pair, or mark them as versions; leave those of one template."
     warn = {leave: alike and not torn}
-    return _finding("near-duplicates", found, fail=fail, warn=warn)
+    return _finding("near-duplicates", found, fail, warn)
 
 
 def check_manifest(case: AuditCase) -> Finding:
@@ -503,7 +503,7 @@ def check_manifest(case: AuditCase) -> Finding:
     remedy = "Look at what changed, then restore the file or write the manifest anew."
     fail = {remedy: differing and not missing}
     warn = {f"Write one ({command('freeze')}), so that a later change is seen.": missing}
-    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
+    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail, warn)
 
 
 AUDIT_CHECKS = [

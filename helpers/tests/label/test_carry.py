@@ -18,9 +18,9 @@ QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by 
 QUOTE, OTHER = "Then call storage and wait for their answer.", "Delete the old logs first."
 
 
-def page(folder, name, body):
+def page(folder, name, body, title="Help"):
     (folder / "corpus").mkdir(parents=True, exist_ok=True)
-    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: Help\n---\n{body}\n")
+    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: {title}\n---\n{body}\n")
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ def label(folder, evidence):
     )
 
 
-def carried(old, pages):
-    """Carry the set `old` to pages; return the new folder and the journal by query and page."""
-    source, to = old.parent / "source", old.parent / "new"
+def carried(old, pages, title="Help", to="new"):
+    """Carry the set `old` to pages; return the new folder, the journal by pair, and the lines."""
+    source, to = old.parent / "source", old.parent / to
     for name, body in pages.items():
-        page(source, name, body)
+        page(source, name, body, title)
     lines = carry.carry_command(old, str(source), to)
     return to, {(row["query_id"], row["doc_id"]): row for row in rows(to / "history.jsonl")}, lines
 
@@ -108,18 +108,17 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
     to, journal, _ = carried(old, {"queue": QUEUE} | pages)
     fate = journal["q1", "disk"]
     assert (fate["outcome"], sorted(fate["doc_ids"])) == (outcome, homes)
-    judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
-    waiting = reading.waiting(evalset.load(to))
+    new, judged = evalset.load(to), {row["doc_id"]: row for row in rows(to / "judgments.jsonl")}
+    waiting = {d: row for (q, d), row in reading.waiting(new).items() if q == "q1"}
     if outcome in TAKEN:
-        label_there = {"query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there}
-        assert judged["q1", homes[0]] == label_there
-        assert fate["decided"] == "carry" and ("q1", homes[0]) not in waiting
-    for doc_id in homes if outcome not in TAKEN else ():
-        row, body = waiting["q1", doc_id], evalset.load(to).documents[doc_id].retrieval_text
+        (home,), homes = homes, []
+        assert (judged[home]["relevance"], judged[home]["evidence"]) == (2, there)
+    assert fate["decided"] == ("to read" if homes else "carry")
+    assert {d for d, row in waiting.items() if "relevance" in row} == {*homes}
+    for doc_id in homes:
+        row, body = waiting[doc_id], new.documents[doc_id].retrieval_text
         assert row["why"].startswith(outcome) and row["relevance"] == 2
-        assert fate["decided"] == "to read"
         assert [body[start:end] for start, end in row["passages"]] == there
-        assert ("q1", doc_id) not in judged
 
 
 def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
@@ -133,19 +132,14 @@ def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
 
 @pytest.mark.parametrize("words", ["Deprecated", "moved", "removed", "replaced", "no longer"])
 def test_a_title_that_newly_warns_asks_again_and_says_why(old, words):
-    source = old.parent / "source"
-    page(source, "queue", QUEUE), page(source, "disk", EDIT)
-    disk = source / "corpus" / "disk.md"
-    disk.write_text(disk.read_text().replace("title: Help", f"title: Help ({words})"))
-    again = old.parent / "again"
-    carry.carry_command(old, str(source), again)
-    row = reading.waiting(evalset.load(again))["q1", "disk"]
+    pages, titled = {"queue": QUEUE, "disk": EDIT}, f"Help ({words})"
+    to, _, _ = carried(old, pages, titled)
+    row = reading.waiting(evalset.load(to))["q1", "disk"]
     assert row["why"] == f"read again: its first lines say {words.lower()} now"
-    label(again, QUOTE)  # accepted, and then it's no news
-    (again / reading.TO_READ).unlink()
-    disk.write_text(disk.read_text().replace("eighty", "seventy"))
-    carry.carry_command(again, str(source), old.parent / "new")
-    assert rows(old.parent / "new" / "history.jsonl")[-3]["outcome"] == fates.CHANGED
+    label(to, QUOTE)  # accepted, and then it's no news
+    (to / reading.TO_READ).unlink()
+    to, journal, _ = carried(to, {"disk": EDIT.replace("eighty", "seventy")}, titled, "newer")
+    assert journal["q1", "disk"]["outcome"] == fates.CHANGED
 
 
 RESTART = QUEUE.replace("Add a consumer when the queue grows.", "")

@@ -39,7 +39,7 @@ def ranked(documents):
 
 # Where only the first is relevant, nDCG@10 is lost (-1) unless the run begins there; where two are,
 # the twelfth rises to rank 12 - n % 4: -.613, -.429, -.613, -.429. With -1, -1, 0 and 0 the mean is
-# -.5104, the standard deviation .3845; TTestPower of statsmodels makes 466.1 and 183.2 queries of it.
+# -.5104, the standard deviation .3845; TTestPower of statsmodels wants 466.1 and 183.2 queries.
 DIFFERENCE = {"run": "other", "difference": -0.51, "detectable": 0.445}
 DIFFERENCE |= {"queries for 0.05": 467, "queries for 0.08": 184}
 
