@@ -261,8 +261,7 @@ class Panel:
     def _finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
         words = self.task.finish(self.evals)
-        left = len(self.shown) - self.bar.value
-        if left:
+        if left := len(self.shown) - self.bar.value:
             words += f" {how_many(left, 'document')} left: run this cell again to judge on."
         self.live, self.box.children = set(), [self.message]
         self._say(words, wrong=False)
@@ -334,8 +333,7 @@ def require_labels(evals: EvalSet) -> None:
     missing, listed = evals.next_step(), reading.waiting(evals)
     if missing:
         former = [pair for pair, row in listed.items() if "relevance" in row]
-        pairs = _pairs_of_waiting(evals, former)
-        if pairs:
+        if pairs := _pairs_of_waiting(evals, former):
             Panel(evals, pairs).show()
             missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
         raise evalset.EvalSetError([missing])

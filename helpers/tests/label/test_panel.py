@@ -193,10 +193,8 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     shown.document.selected = "Delete"  # another one in its place
     shown.buttons["And this too"].click()
     assert "needed, too" in message(shown)
-    shown.key.value = "j"
-    shown.key.value = "j"
-    shown.key.value = "k"  # the first line in place of the second
-    shown.key.value = "+"
+    for key in "jjk+":  # the first line in place of the second
+        shown.key.value = key
     shown.document.selected = "runbook"  # is no passage of it
     shown.document.selected = "call\nStorage"
     assert shown.evidence.value == "Delete\n+\nDelete <old> logs.\n+\ncall Storage"
