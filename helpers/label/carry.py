@@ -183,7 +183,7 @@ def resolve(evals: EvalSet, fates: Fates) -> tuple[Labels, dict[Pair, dict]]:
                 continue
             if offer.parts:
                 there = there._replace(evidence=[offer.parts])
-            why = offer.why or fate.outcome
+            why = fate.why or fate.outcome
             to_read[pair] = _row(there) | {"why": why, "passages": offer.spans}
     return judged, to_read
 

@@ -49,19 +49,20 @@ class Offer(NamedTuple):
     parts: Sequence[str] = ()
     likeness: float = 0.0  # 0 to 1, of the part that is least like
     spans: Spans = []  # a passage for each part
-    why: str = ""  # it is read, where the outcome doesn't say it all
 
 
 class Fate(NamedTuple):
     """What becomes of a label: its outcome, its new documents and its evidence there.
 
-    `to_read` has those of the documents that a person must read, with what is marked in them.
+    `to_read` has those of the documents that a person must read, with what is marked in them, and
+    `why` says the reason, where the outcome doesn't.
     """
 
     outcome: str
     doc_ids: Sequence[str] = ()
     evidence: Quotes = ()
     to_read: dict[str, Offer] = {}
+    why: str = ""
 
 
 class Case(NamedTuple):
@@ -183,12 +184,12 @@ def _sure(case: Case, old_id: str, doc_ids: Sequence[str], evidence: Quotes) -> 
     return Fate(outcome, doc_ids, evidence)
 
 
-def _unsure(outcome: str, offers: Iterable[Offer]) -> Fate:
+def _unsure(outcome: str, offers: Iterable[Offer], why: str = "") -> Fate:
     """Return the fate of a label that a person must read, with the first offer of each document."""
     first = {}
     for offer in offers:
         first.setdefault(offer.doc_id, offer)
-    return Fate(outcome, sorted(first), [], first)
+    return Fate(outcome, sorted(first), [], first, why)
 
 
 def fate_of_relevant(case: Case, label: Judgment) -> Fate:
@@ -215,8 +216,7 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
         fate = _unsure(outcome, [Offer(d) for d in heirs if d in (likest, old.doc_id)])
     if label.evidence:
         return fate
-    to_read = {new_id: Offer(new_id, why=offer.why) for new_id, offer in fate.to_read.items()}
-    return fate._replace(evidence=[], to_read=to_read)
+    return fate._replace(evidence=[], to_read={new_id: Offer(new_id) for new_id in fate.to_read})
 
 
 def _offer(document: Document, parts: Sequence[str]) -> Offer:
@@ -244,7 +244,7 @@ def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:
         return _unsure(RE_ANCHORED, rivals)
     if warnings := _warnings(new) - _warnings(old):
         why = f"{AGAIN}: its first lines say {', '.join(sorted(warnings))} now"
-        return _unsure(AGAIN, [offer._replace(why=why) for offer in sure])
+        return _unsure(AGAIN, sure, why)
     evidence = []
     for offer in sure:
         evidence.append([new.retrieval_text[start:end] for start, end in offer.spans])
