@@ -185,6 +185,13 @@ def judged(*labels):
     return labelled(*labels, ("q1", "c", 0), rankers=RANKERS)
 
 
+def without_answer(case):
+    """Return a case whose q2 is set aside."""
+    queries = dict(case.evals.queries)
+    unanswered = {"q2": queries.pop("q2")}
+    return case._replace(evals=case.evals._replace(queries=queries, unanswered=unanswered))
+
+
 CASES = {  # check: sets, each with its status and words of the finding, in their order
     checks.check_size: [
         (sized(8, 2), "warn", "8 queries, 2 documents", "0.29", "100 or more"),
@@ -278,6 +285,7 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (judged(*TEN_OF_TWO[:9]), "fail", "45.0% of the first 10 of two are judged, the least of "
          "3 rankers (most 100"),
         (judged(*TEN_OF_TWO), "warn", "50.0% of the first 10 of two"),
+        (without_answer(judged(*TEN_OF_TWO)), "warn", "50.0% of the first 10 of two"),
         (judged(*TEN_OF_TWO, *A_AND_B), "pass", "100.0% of the first 10 of none"),
     ],
     checks.check_evidence: [
