@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import zip_longest
 
 from ..measure import evalset, files, links, reading, results, runs
+from ..measure.evalset import EvalSet
 from ..measure.installation import command
 from ..measure.text import how_many
 from . import checks, manifest, pooling
@@ -27,7 +28,7 @@ NOT_YOURS = "It is so in the source; mended, scores compare no longer with publi
 WIDTHS = (6, 16, 38, 34)  # columns of the table: status, check, found, remedy
 
 
-def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
+def folder_findings(evals: EvalSet) -> list[Finding]:
     """Return the findings of a set, of what waits to be read in it and of its baseline.
 
     Raises as `findings`.
@@ -39,7 +40,7 @@ def folder_findings(evals: evalset.EvalSet) -> list[Finding]:
     return [*found, check_baseline(evals)]
 
 
-def findings(evals: evalset.EvalSet) -> list[Finding]:
+def findings(evals: EvalSet) -> list[Finding]:
     """Run every check on a set, in a fixed order.
 
     Raises evalset.EvalSetError where a file cannot be read, with what is wrong with all of them.
@@ -55,7 +56,7 @@ def findings(evals: evalset.EvalSet) -> list[Finding]:
     return found
 
 
-def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
+def _for_import(evals: EvalSet, finding: Finding) -> Finding:
     """Return what a finding is on a set that is imported with its labels.
 
     What the makers left out is not applicable. What they got wrong is a warning and no failure:
@@ -70,7 +71,7 @@ def _for_import(evals: evalset.EvalSet, finding: Finding) -> Finding:
     return finding
 
 
-def check_baseline(evals: evalset.EvalSet) -> Finding:
+def check_baseline(evals: EvalSet) -> Finding:
     """Fail where the saved run is not the one of results.json, or is of another set."""
     if not (evals.folder / "results.json").exists():
         reason = f"Nothing is measured yet: {command('report')} measures the baseline."

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import chain, combinations
 from math import ceil
+from statistics import mean
 from typing import NamedTuple
 
 import pandas as pd
@@ -60,10 +61,8 @@ def _finding(check: str, found: str, fail: dict | None = None, warn: dict | None
 def _some(names: Iterable[str], most: int = 4) -> str:
     """Return the first names, and how many more there are."""
     names = list(names)
-    told = ", ".join(names[:most])
-    if len(names) > most:
-        return f"{told} and {len(names) - most} more"
-    return told
+    first = ", ".join(names[:most])
+    return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
 def _counted(counts: dict) -> str:
@@ -109,7 +108,7 @@ def check_kinds(case: AuditCase) -> Finding:
     }
     fail = {alone: len(counts) == 1 and not unmarked}
     also = _also({"multi with one answer": single, "temporal without a version": undated})
-    return _finding("kinds", _counted(counts) + also, fail=fail, warn=warn)
+    return _finding("kinds", _counted(counts) + also, fail, warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -123,7 +122,7 @@ def check_head_and_tail(case: AuditCase) -> Finding:
         "Mark the popularity of each query: head or tail.": counts["not marked"],
     }
     fail = {one_side: many and not few}
-    return _finding("head and tail", _counted(counts), fail=fail, warn=warn)
+    return _finding("head and tail", _counted(counts), fail, warn)
 
 
 def check_halves(case: AuditCase) -> Finding:
@@ -141,7 +140,7 @@ def check_halves(case: AuditCase) -> Finding:
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
     }
-    return _finding("halves", _counted(sizes), fail=fail, warn=warn)
+    return _finding("halves", _counted(sizes), fail, warn)
 
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
@@ -154,22 +153,20 @@ def check_overlap(case: AuditCase) -> Finding:
     """Fail where queries are copied from titles or share nearly all words; warn of copied runs."""
     words, queries = case.evals.words, case.evals.queries
     titles = {tuple(words(document.title)) for document in case.evals.documents.values()}
-    copies = [
-        query_id for query_id, query in queries.items() if tuple(words(query.query)) in titles
-    ]
-    mean = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
+    copies = [q for q, query in queries.items() if tuple(words(query.query)) in titles]
+    share = sum(map(case.evals.word_overlap, queries.values())) / len(queries)
     runs = _copied_runs(case.evals)
     fail = {
         f"Ask {_some(copies)} in the words of somebody who has not seen the title.": copies,
-        "Write queries from needs, before reading the answers.": mean > COPIED,
+        "Write queries from needs, before reading the answers.": share > COPIED,
     }
     warn = {
-        "Add paraphrases: most words are those of the answer.": CLOSE < mean <= COPIED,
+        "Add paraphrases: most words are those of the answer.": CLOSE < share <= COPIED,
         f"Put {_some(runs)} in other words than the answer's.": runs,
     }
-    found = f"mean share of words found in the answers {mean:.2f}; equal to a title: {len(copies)}"
+    found = f"mean share of words found in the answers {share:.2f}; equal to a title: {len(copies)}"
     found += _also({"copying a run of words of an answer": runs})
-    return _finding("overlap", found, fail=fail, warn=warn)
+    return _finding("overlap", found, fail, warn)
 
 
 def _copied_runs(evals: EvalSet) -> list[str]:
@@ -217,7 +214,7 @@ def check_duplicate_queries(case: AuditCase) -> Finding:
     }
     found = _some(twice) or "every query asked once"
     found += _also({"near-doubles": near, "of them with other answers": unlike})
-    return _finding("same query", found, fail=fail, warn=warn)
+    return _finding("same query", found, fail, warn)
 
 
 # Labels.
@@ -241,7 +238,7 @@ def check_reach(case: AuditCase) -> Finding:
     found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
     fail = {"Write queries for documents that none reaches.": share < wanted}
     warn = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
-    return _finding("coverage", found, fail=fail, warn=warn)
+    return _finding("coverage", found, fail, warn)
 
 
 def check_labels_per_query(case: AuditCase) -> Finding:
@@ -261,14 +258,16 @@ def check_labels_per_query(case: AuditCase) -> Finding:
     if low < high:
         found = f"{low} to {found}"
     fail = {f"Label {_some(none)}, or drop them.": none}
-    return _finding("labels per query", found, fail=fail, warn=warn)
+    return _finding("labels per query", found, fail, warn)
 
 
 def check_judged_depth(case: AuditCase) -> Finding:
     """Fail where under half of some ranker's first ten are judged, of any query; warn below all."""
-    qrels, shares = case.evals._replace(queries=case.evals.settled_queries).qrels(), {}
+    grades, shares = defaultdict(dict), {}
+    for query_id, doc_id, grade, _ in case.evals.judgments:
+        grades[query_id][doc_id] = grade
     for name, run in case.rankers.items():
-        answered = {query_id: grades for query_id, grades in qrels.items() if run.get(query_id)}
+        answered = {q: grades[q] for q in case.evals.settled_queries if run.get(q)}
         shares[name] = 1.0  # where nothing is found, nothing is to be judged
         if answered:
             shares[name] = measures.judged_at(answered, run, DEPTH)
@@ -283,16 +282,13 @@ def check_judged_depth(case: AuditCase) -> Finding:
 
 def check_solved(case: AuditCase) -> Finding:
     """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
-    qrels, scores, means = case.evals.qrels(), {}, {}
+    qrels, scores = case.evals.qrels(), {}
     for name, run in case.rankers.items():
-        scores[name] = measures.per_query(qrels, run, ["nDCG@10"])
-        means[name] = measures.means(scores[name])["nDCG@10"]
-    weakest, *_, strongest = sorted(means, key=lambda name: (means[name], name))
-    low, high = scores[weakest], scores[strongest]
-    solved = []
-    for query_id in qrels:
-        if min(low[query_id]["nDCG@10"], high[query_id]["nDCG@10"]) > 1 - stats.TIE:
-            solved.append(query_id)
+        values = measures.per_query(qrels, run, ["nDCG@10"])
+        scores[name] = [values[query_id]["nDCG@10"] for query_id in qrels]
+    weakest, *_, strongest = sorted(scores, key=lambda name: (mean(scores[name]), name))
+    lowest = map(min, scores[weakest], scores[strongest])
+    solved = [q for q, score in zip(qrels, lowest, strict=True) if score > 1 - stats.TIE]
     found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
     harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
     return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
@@ -306,7 +302,7 @@ def check_evidence(case: AuditCase) -> Finding:
     graded = (case.evals.folder / "judgments.jsonl").exists()
     fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
     warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
-    return _finding("evidence", found, fail=fail, warn=warn)
+    return _finding("evidence", found, fail, warn)
 
 
 def check_quotes(case: AuditCase) -> Finding:
@@ -356,16 +352,14 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
 
 def _always_cut(evals: EvalSet) -> list[str]:
     """Return "query document" of each label whose evidence is whole in no saved set of chunks."""
-    chunks_of, paths = defaultdict(list), [*(evals.folder / "chunks").glob("*.jsonl")]
-    for path in paths:
+    chunks_of = defaultdict(lambda: defaultdict(list))  # of a document: by their file
+    for path in (evals.folder / "chunks").glob("*.jsonl"):
         for chunk in chunks.read_chunks(path):
-            chunks_of[path, chunk.doc_id].append(chunk)
-    if not chunks_of:
-        return []
+            chunks_of[chunk.doc_id][path].append(chunk)
     cut = []
-    for query_id, wanted in evidence.quoted_queries(evals).items():
+    for query_id, wanted in evidence.quoted_queries(evals).items() if chunks_of else ():
         for doc_id in wanted.quotes:
-            sets = (chunks_of.get((path, doc_id), ()) for path in paths)
+            sets = chunks_of[doc_id].values()
             if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
                 cut.append(f"{query_id} {doc_id}")
     return cut
@@ -378,7 +372,7 @@ def check_guide(case: AuditCase) -> Finding:
     silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
     short = "Write in labeling_guide.md a test for each grade, edge cases and worked examples."
     fail = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
-    return _finding("labelling guide", how_many(len(words), "word"), fail=fail)
+    return _finding("labelling guide", how_many(len(words), "word"), fail)
 
 
 def check_second_pass(case: AuditCase) -> Finding:
@@ -387,16 +381,17 @@ def check_second_pass(case: AuditCase) -> Finding:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
     rows = _second_readings(case)
-    labels = {" ".join(judgment[:2]): judgment.relevance for judgment in case.evals.judgments}
+    labels = {" ".join(label[:2]): label.relevance for label in case.evals.judgments}
     newest = _newest_check(rows)
     check = rows[rows["round"] == newest]
     kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
-    stale = rows["pair"][rows["pair"].map(labels) != rows["final"]].unique()
-    silent = {*rows["pair"][~rows["equal"]]} - {*rows["pair"][rows["settled"]]}
+    pairs = rows["pair"]
+    stale = pairs[pairs.map(labels) != rows["final"]].unique()
+    silent = {*pairs[~rows["equal"]]} - {*pairs[rows["settled"]]}
     rounds = rows.groupby("round")["equal"]
     never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
     relevant = {pair for pair in labels if labels[pair]}
-    once = relevant - {*rows["pair"]}
+    once = relevant - {*pairs}
     poor = kappa is not None and kappa < POOR_KAPPA
     wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
     fail = {
@@ -416,7 +411,7 @@ def check_second_pass(case: AuditCase) -> Finding:
     if len(rounds) > 1:
         found += f"; judged by round {newest}"
     found += _also({many: once, "rounds without a difference": never})
-    return _finding("second pass", found, fail=fail, warn=warn)
+    return _finding("second pass", found, fail, warn)
 
 
 def _second_readings(case: AuditCase) -> pd.DataFrame:
@@ -425,8 +420,9 @@ def _second_readings(case: AuditCase) -> pd.DataFrame:
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
     rows["equal"] = rows["first"] == rows["second"]
     majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    by_most = rows["pair"].map(majority) == rows["final"]
-    return rows.assign(settled=by_most | (rows["reason"].str.strip() != ""))
+    rows["settled"] = rows["pair"].map(majority) == rows["final"]
+    rows["settled"] |= rows["reason"].str.strip() != ""
+    return rows
 
 
 def _newest_check(rows: pd.DataFrame) -> int:
@@ -438,8 +434,8 @@ def _newest_check(rows: pd.DataFrame) -> int:
 
 def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
-    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
     value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
     found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
     found += f"{agree:.0%} agree, kappa {value}"
     if "reader" in rows:
@@ -452,8 +448,7 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
-    judgments = case.evals.judgments
-    zeros = Counter(judgment.query_id for judgment in judgments if not judgment.relevance)
+    zeros = Counter(label.query_id for label in case.evals.judgments if not label.relevance)
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
@@ -473,7 +468,7 @@ def check_negatives(case: AuditCase) -> Finding:
         f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}; easy ones are "
         "documents that no ranker brings: where they stay too few, add documents.": short,
     }
-    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail=fail, warn=warn)
+    return _finding("negatives", f"{found}; {len(wrong)} wrong", fail, warn)
 
 
 def check_leakage(case: AuditCase) -> Finding:
@@ -483,25 +478,21 @@ def check_leakage(case: AuditCase) -> Finding:
     found = _some(leaks) or "no answer in full is shared by dev and test"
     found += _also({"test queries that share a relevant document with dev": partly})
     fail = {"Put the queries of each group into one half.": leaks}
-    return _finding("leakage", found, fail=fail)
+    return _finding("leakage", found, fail)
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
     """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
-    answering = defaultdict(set)  # the queries that a document answers
-    for query in case.evals.queries.values():
-        for doc_id in query.relevant_doc_ids:
-            answering[doc_id].add(query.query_id)
-    torn = []
+    torn, answers = [], [query.relevant_doc_ids for query in case.evals.queries.values()]
     for one, other in sorted(case.linked & case.twins.keys()):
-        if answering[one] != answering[other]:
+        if any((one in own) != (other in own) for own in answers):
             torn.append(f"{one} and {other}")
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     found = _some(f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike) or "none"
     fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
     leave = "Drop one of each pair, or mark them as versions; leave those of one template."
     warn = {leave: alike and not torn}
-    return _finding("near-duplicates", found, fail=fail, warn=warn)
+    return _finding("near-duplicates", found, fail, warn)
 
 
 def check_manifest(case: AuditCase) -> Finding:
@@ -512,7 +503,26 @@ def check_manifest(case: AuditCase) -> Finding:
     remedy = "Look at what changed, then restore the file or write the manifest anew."
     fail = {remedy: differing and not missing}
     warn = {f"Write one ({command('freeze')}), so that a later change is seen.": missing}
-    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail=fail, warn=warn)
+    return _finding("manifest", _some(differing) or f"{inputs} as listed", fail, warn)
 
 
-AUDIT_CHECKS = [check for name, check in [*globals().items()] if name.startswith("check_")]
+AUDIT_CHECKS = [
+    check_size,
+    check_kinds,
+    check_head_and_tail,
+    check_halves,
+    check_overlap,
+    check_duplicate_queries,
+    check_reach,
+    check_labels_per_query,
+    check_judged_depth,
+    check_solved,
+    check_evidence,
+    check_quotes,
+    check_guide,
+    check_second_pass,
+    check_negatives,
+    check_leakage,
+    check_near_duplicates,
+    check_manifest,
+]

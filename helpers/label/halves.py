@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from ..measure import links, stats
-from ..measure.evalset import SPLITS, EvalSet
+from ..measure.evalset import EvalSet
 
 DEV = 1 / 3  # of the queries
 STARTS = 200  # random halves, each of which is improved; the best counts
@@ -32,8 +32,10 @@ def draw_halves(
         tables = _tables(evals, order, linked)
         found = [_improve(dev, tables) for dev in starts]
         dev, distances = min(found, key=lambda of: sum(of[1].values()))
-    sides = zip(order, dev, strict=True)
-    return {q: SPLITS[not is_dev] for group, is_dev in sides for q in group}, distances
+    drawn = {}
+    for group, is_dev in zip(order, dev, strict=True):
+        drawn |= dict.fromkeys(group, "dev" if is_dev else "test")
+    return drawn, distances
 
 
 def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Tables:
@@ -53,16 +55,15 @@ def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Table
 
 
 def _traits(evals: EvalSet, query_id: str) -> dict[str, list]:
-    """Return the values of a query; [] where it has none."""
+    """Return the values of a query by trait, of those that it has."""
     query = evals.all_queries[query_id]
-    relevant = query.relevant_doc_ids
-    return {
-        "queries": [""],
-        "kind": [query.kind],
-        "head and tail": [query.popularity] if query.popularity else [],
-        "relevant documents": [sum(len(relevant) >= least for least in BINS)] * bool(relevant),
-        "service": [evals.documents[doc_id].service for doc_id in relevant],
-    }
+    traits = {"queries": [""], "kind": [query.kind]}
+    if query.popularity:
+        traits["head and tail"] = [query.popularity]
+    if relevant := query.relevant_doc_ids:
+        traits["relevant documents"] = [sum(len(relevant) >= least for least in BINS)]
+        traits["service"] = [evals.documents[doc_id].service for doc_id in relevant]
+    return traits
 
 
 def _improve(dev: np.ndarray, tables: Tables) -> tuple[np.ndarray, dict[str, float]]:

@@ -5,14 +5,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
-from ..measure import evalset, files
+from ..measure import files
+from ..measure.evalset import EvalSet
 from ..measure.text import Pair
 
 TEMPLATE = Path(__file__).with_name("judge_prompt.txt")
 ALONE = 'a JSON object and nothing around it: {"relevance": 1, "evidence": "..."}'
 
 
-def write_prompts(evals: evalset.EvalSet, pairs: Iterable[Pair], path: Path) -> None:
+def write_prompts(evals: EvalSet, pairs: Iterable[Pair], path: Path) -> None:
     """Write a JSON line with the prompt for each pair: the set's guide, query, whole document.
 
     `prompt_sha256` is that of template and guide, which all share. Whoever asks puts `model` and
@@ -44,5 +45,6 @@ def read_answers(path: Path, grades: tuple[int, ...], problems: list[str]) -> li
         except ValueError as error:
             faults = [f"answer: {error}"]
         problems += [f"{place}: {fault}" for fault in faults]
-        rows += [] if faults else [row]
+        if not faults:
+            rows.append(row)
     return rows

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..measure import evalset, files, reading
+from ..measure.evalset import EvalSet
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
 
@@ -67,7 +68,7 @@ class Entry(NamedTuple):
 # The log.
 
 
-def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
+def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     """Return the lines of a log as (file:line, object), [] where it is missing.
 
     Raises EvalSetError with file and line for every bad line.
@@ -87,7 +88,7 @@ def read(evals: evalset.EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     return rows
 
 
-def _row_faults(row: dict, evals: evalset.EvalSet) -> list[str]:
+def _row_faults(row: dict, evals: EvalSet) -> list[str]:
     """Return what is wrong with a row of a log, [] also for one of a query that is gone."""
     form, undone = files.schema("labelling"), row.get("undo")
     if isinstance(undone, dict):  # it may name a query or document that is gone
@@ -99,7 +100,7 @@ def _row_faults(row: dict, evals: evalset.EvalSet) -> list[str]:
     return [fault] if fault else []
 
 
-def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
+def judgment_fault(entry: Entry, evals: EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
     if not entry.doc_id and not entry.relevance and entry.query_id in evals.all_queries:
         return ""  # it sets the query aside
@@ -111,7 +112,7 @@ def judgment_fault(entry: Entry, evals: evalset.EvalSet) -> str:
     return fault
 
 
-def append(evals: evalset.EvalSet, name: str, row: dict) -> None:
+def append(evals: EvalSet, name: str, row: dict) -> None:
     """Write `row` behind all that is in a log; when this returns, it is on disk.
 
     Raises OSError or EvalSetError, and leaves the log as it was, if it cannot be locked, read or
@@ -138,8 +139,7 @@ def lock_log(path: Path) -> AbstractContextManager:
 
 def undo_row(entry: Entry) -> dict:
     """Return the row that takes a judgment back."""
-    names = ("query_id", "doc_id", "repeat", "time")
-    return {"undo": {name: getattr(entry, name) for name in names}}
+    return {"undo": {**entry.turn._asdict(), "time": entry.time}}
 
 
 def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
@@ -156,7 +156,7 @@ def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
     return kept
 
 
-def entries(evals: evalset.EvalSet, name: str = LOG) -> list[Entry]:
+def entries(evals: EvalSet, name: str = LOG) -> list[Entry]:
     """Return the judgments of a log that nobody took back, in the order they were given."""
     return kept_entries(read(evals, name))
 
@@ -169,7 +169,7 @@ def latest(judgments: list[Entry]) -> dict[Pair, Entry]:
 # What to judge next: a blind order, query by query, with repeats to agree with oneself.
 
 
-def pairs_to_judge(evals: evalset.EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
+def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
     """Return the pooled pairs that judgments.jsonl does not hold yet, and those to read, sorted.
 
     The pool is pool.jsonl; without that file `pooled`, or else what the rankers find. A last
@@ -252,17 +252,18 @@ def agreement(
 
     standing = latest(judgments)
     again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
-    pairs = sorted(again.keys() & standing.keys())
-    first, second = [standing[pair].relevance for pair in pairs], [again[pair] for pair in pairs]
+    readings = []
+    for pair in sorted(again.keys() & standing.keys()):
+        readings.append((*pair, standing[pair].relevance, again[pair]))
+    first, second = [row[2] for row in readings], [row[3] for row in readings]
     kappa = stats.kappa(first, second, grades, weights="linear")
-    readings = [(*pair, standing[pair].relevance, again[pair]) for pair in pairs]
     return len(readings), kappa, [row for row in readings if row[2] != row[3]]
 
 
 # What Finish does.
 
 
-def merge(evals: evalset.EvalSet) -> int:
+def merge(evals: EvalSet) -> int:
     """Add the log's judgments to judgments.jsonl; return how many were new.
 
     A query that the log sets aside gets the kind none, one that it takes back its former kind.
@@ -273,11 +274,12 @@ def merge(evals: evalset.EvalSet) -> int:
     folder = evals.folder
     with lock_log(folder / LOG):
         evals = evalset.load(folder)  # the files may be newer than what is held
+        table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
         log = read(evals)
-        new = _new_judgments(evals, latest(kept_entries(log)))
-        judgments = _with_new(evals, new)
-        table = [row for _, row in files.rows(folder / QUERY_TABLE)]
-        queries = _with_kinds(table, judgments, log)
+        kept = kept_entries(log)
+        new = _new_judgments(evals.judgments, _is_graded(evals), latest(kept))
+        judgments = _with_new(labels, new)
+        queries = _with_kinds(table, judgments, kept, _kinds_before(log))
         changed = sum(query != row for query, row in zip(queries, table, strict=True))
         if changed:
             files.write_jsonl(folder / QUERY_TABLE, queries)
@@ -286,12 +288,13 @@ def merge(evals: evalset.EvalSet) -> int:
     return len(new) + changed
 
 
-def refuse_losses(evals: evalset.EvalSet) -> None:
+def refuse_losses(evals: EvalSet) -> None:
     """Raise EvalSetError where labels stand only in the list to read or in the log."""
     former = [row for row in reading.waiting(evals).values() if "relevance" in row]
     given, faults = entries(evals), []
-    aside = [e for e in given if not e.doc_id and e.query_id in evals.waiting]
-    unmerged = len(_new_judgments(evals, latest(given))) + len(aside)
+    aside = [entry for entry in given if not entry.doc_id and entry.query_id in evals.waiting]
+    new = _new_judgments(evals.judgments, _is_graded(evals), latest(given))
+    unmerged = len(new) + len(aside)
     if former:
         faults.append(f"{reading.TO_READ}: {how_many(len(former), 'label')} to be read")
     if unmerged:
@@ -301,15 +304,28 @@ def refuse_losses(evals: evalset.EvalSet) -> None:
     files.refuse([f"{evals.folder / fault}; {remedy}" for fault in faults])
 
 
-def _is_graded(evals: evalset.EvalSet) -> bool:
+def _is_graded(evals: EvalSet) -> bool:
     """Return whether labels have grades; else what is listed is relevant, 1 or more."""
     return (evals.folder / JUDGMENTS).exists()
 
 
-def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pair, Entry]:
-    """Return what the set does not hold with a grade. Raises ValueError for other grades."""
-    grades = {label[:2]: label.relevance for label in evals.judgments}
-    graded, new, conflicts = _is_graded(evals), {}, []
+def _rows(path: Path) -> list[dict]:
+    return [row for _, row in files.rows(path)]
+
+
+def _label_rows(evals: EvalSet) -> list[dict]:
+    """Return the rows of judgments.jsonl; what is only listed has grade 1."""
+    if _is_graded(evals):
+        return _rows(evals.folder / JUDGMENTS)
+    return [{"query_id": q, "doc_id": d, "relevance": 1} for q, d, *_ in evals.judgments]
+
+
+def _new_judgments(
+    labels: list[evalset.Judgment], graded: bool, given: dict[Pair, Entry]
+) -> dict[Pair, Entry]:
+    """Return what the labels don't hold with a grade. Raises ValueError for other grades."""
+    grades = {label[:2]: label.relevance for label in labels}
+    new, conflicts = {}, []
     for pair, entry in sorted(given.items()):
         if pair not in grades or (entry.relevance and not graded):
             new[pair] = entry
@@ -323,44 +339,48 @@ def _new_judgments(evals: evalset.EvalSet, given: dict[Pair, Entry]) -> dict[Pai
     return new
 
 
-def _with_new(evals: evalset.EvalSet, new: dict[Pair, Entry]) -> list[dict]:
-    """Return the rows of judgments.jsonl with the new ones behind those of the same query."""
-    if _is_graded(evals):
-        rows = [row for _, row in files.rows(evals.folder / JUDGMENTS)]
-    else:
-        listed = [label[:2] for label in evals.judgments if label[:2] not in new]
-        rows = [{"query_id": q, "doc_id": d, "relevance": 1} for q, d in listed]
+def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
+    """Return the rows of labels with the new ones behind those of the same query."""
+    by_query = defaultdict(list)
+    for row in labels:
+        if (row["query_id"], row["doc_id"]) not in new:
+            by_query[row["query_id"]].append(row)
     for (query_id, doc_id), entry in new.items():
         row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
         if entry.evidence:
             row["evidence"] = entry.evidence
-        rows.append(row)
-    by_query = defaultdict(list)
-    for row in rows:
-        by_query[row["query_id"]].append(row)
+        by_query[query_id].append(row)
     return [row for own in by_query.values() for row in own]
 
 
-def _with_kinds(table: list[dict], judgments: list[dict], log: list[tuple]) -> list[dict]:
+def _kinds_before(log: list[tuple[str, dict]]) -> dict[str, str]:
+    """Return the kind of each query before it was set aside, also of those taken back."""
+    kinds = {}
+    for _, row in log:
+        kind = row.get("kind", "unspecified")
+        if row.get("doc_id") == "" and kind != files.NO_ANSWER:
+            kinds[row["query_id"]] = kind
+    return kinds
+
+
+def _with_kinds(
+    table: list[dict], labels: list[dict], kept: list[Entry], before: dict[str, str]
+) -> list[dict]:
     """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
 
     A kind none that nobody remembers another for, and that is none no more, is unspecified.
     """
-    answered = {row["query_id"] for row in judgments if row["relevance"]}
-    aside = {entry.query_id for entry in kept_entries(log) if not entry.doc_id}
-    former = {}  # kind before of all that were ever set aside, also of those taken back
-    for _, row in log:
-        if row.get("doc_id") == "" and row.get("kind") != files.NO_ANSWER:
-            former[row["query_id"]] = row.get("kind", "unspecified")
+    answered = {row["query_id"] for row in labels if row["relevance"]}
+    aside = {entry.query_id for entry in kept if not entry.doc_id}
     queries = []
     for row in table:
         query_id, was_none = row["query_id"], row.get("kind") == files.NO_ANSWER
-        is_none = query_id in aside if query_id in former else was_none
+        is_none = query_id in aside if query_id in before else was_none
         if query_id in answered:
             is_none = False
         if is_none == was_none:
             queries.append(row)
         else:
-            kind = files.NO_ANSWER if is_none else former.get(query_id, "unspecified")
+            kind = files.NO_ANSWER if is_none else before.get(query_id, "unspecified")
             queries.append({**row, "kind": kind})
     return queries

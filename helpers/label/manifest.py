@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from ..measure import evalset, files
+from ..measure.evalset import EvalSet
 
 LABEL_FILES = (
     *("retrieval_queries.jsonl", "judgments.jsonl", "pool.jsonl", "second_pass.jsonl"),
@@ -21,7 +22,7 @@ NO_MANIFEST = "manifest.json is missing"
 BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
 
 
-def freeze_command(evals: evalset.EvalSet) -> int:
+def freeze_command(evals: EvalSet) -> int:
     """Write negatives.jsonl and, last, the manifest with the hash of every input file.
 
     Raises EvalSetError, and writes nothing, where a file that it vouches for cannot be read.
@@ -35,7 +36,7 @@ def freeze_command(evals: evalset.EvalSet) -> int:
     return 0
 
 
-def unreadable(evals: evalset.EvalSet, names: Iterable[str]) -> list[str]:
+def unreadable(evals: EvalSet, names: Iterable[str]) -> list[str]:
     """Return what is wrong with the files of `names`, which may stand beside a set's labels."""
     problems = []
     for name in names:
@@ -57,7 +58,7 @@ def _hashes(folder: Path) -> dict[str, str]:
     return {name: files.file_hash(path) for name, path in inputs(folder).items()}
 
 
-def write_manifest(evals: evalset.EvalSet, seeds: dict) -> Path:
+def write_manifest(evals: EvalSet, seeds: dict) -> Path:
     """Write manifest.json, hashes, counts, `seeds` and package versions, and return its path.
 
     The same folder gives the same bytes.

@@ -9,6 +9,7 @@ import ipywidgets as widgets
 from IPython.display import display
 
 from ..measure import evalset, files, installation, reading, runs
+from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
@@ -32,6 +33,7 @@ TOOLTIPS = {
 HALF_TYPED = "Not saved: the passage beside a + is missing: take it or delete +."
 SELECT = " Select the words that prove it in the text, then press the grade again."
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
+NO_LINES = "There is no line below the title: select in the text."
 MERGED_THEN = Markup(
     "<p><b>Finish</b> takes your judgments into the folder; then run this notebook again, or "
     "<code>{}</code>.</p>"
@@ -45,11 +47,11 @@ class Task(NamedTuple):
     """
 
     log: str
-    finish: Callable[[evalset.EvalSet], str]
+    finish: Callable[[EvalSet], str]
     then: Markup
 
 
-def merge_log(evals: evalset.EvalSet) -> str:
+def merge_log(evals: EvalSet) -> str:
     """Take the log into the folder, and say what comes next."""
     new = how_many(labelling.merge(evals), "new judgment")
     return f"{new} went from the log into the folder. Run this notebook again to go on with them."
@@ -67,7 +69,7 @@ class Panel:
 
     def __init__(
         self,
-        evals: evalset.EvalSet,
+        evals: EvalSet,
         pairs: list[Pair],
         seed: int = 0,
         repeats: float = 0.1,
@@ -86,8 +88,9 @@ class Panel:
         self.pairs = set_aside.union(pairs)  # what Undo may take back
         self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
-        self.actions |= {NEXT_LINE: partial(self._go, 1), LINE_BEFORE: partial(self._go, -1)}
-        self.actions |= {FINISH: self._finish, AND: self._and}
+        self.actions[NEXT_LINE] = partial(self._take_line, 1)
+        self.actions[LINE_BEFORE] = partial(self._take_line, -1)
+        self.actions |= {FINISH: self._finish, AND: self._ask_for_more}
         if any(self.kept.get(turn.pair) for turn in documents):
             self.actions[ACCEPT] = self._accept
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
@@ -106,10 +109,8 @@ class Panel:
             row = self.old.get(turn.pair, {})
             if turn.repeat and "evidence" in row:
                 continue  # it would not be blind: the old label stands above
-            if "relevance" in row:
-                old.append(turn)
-            else:
-                new.append(turn)
+            part = old if "relevance" in row else new
+            part.append(turn)
         return old + new
 
     def _build(self) -> None:
@@ -122,8 +123,9 @@ class Panel:
             tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
-        self.key = widgets.Text(placeholder=" ".join(self.keys), tooltip="keys: see below")
-        self.key.layout.width = "8em"
+        self.key = widgets.Text(
+            placeholder=" ".join(self.keys), tooltip="keys: see below", layout={"width": "8em"}
+        )
         self.key.observe(self._typed, "value")
         grades = self.evals.grades
         labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
@@ -188,14 +190,16 @@ class Panel:
         before, plus, _ = self.evidence.value.rpartition(PLUS)
         self.evidence.value = before + plus + words
 
-    def _and(self) -> None:
+    def _ask_for_more(self) -> None:
         if not self.evidence.value.rpartition(PLUS)[2].strip():
             raise ValueError("Take a passage first, then the one that is needed, too.")
         self.evidence.value += PLUS
         self._say("Take the passage that is needed, too.", wrong=False)
 
-    def _go(self, by: int) -> None:
+    def _take_line(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
+        if not self.lines:
+            raise ValueError(NO_LINES)
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
         line = self.lines[self.line]
         self._take(line)
@@ -257,8 +261,7 @@ class Panel:
     def _finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
         words = self.task.finish(self.evals)
-        left = len(self.shown) - self.bar.value
-        if left:
+        if left := len(self.shown) - self.bar.value:
             words += f" {how_many(left, 'document')} left: run this cell again to judge on."
         self.live, self.box.children = set(), [self.message]
         self._say(words, wrong=False)
@@ -321,7 +324,7 @@ class Panel:
         self.message.value = markup.message_html(words, wrong)
 
 
-def require_labels(evals: evalset.EvalSet) -> None:
+def require_labels(evals: EvalSet) -> None:
     """Show the panel for what waits: queries without a relevant document, and pairs to read.
 
     Where nothing can be measured yet, it ends Run All with an EvalSetError, which a notebook shows
@@ -330,8 +333,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
     missing, listed = evals.next_step(), reading.waiting(evals)
     if missing:
         former = [pair for pair, row in listed.items() if "relevance" in row]
-        pairs = _pairs_of_waiting(evals, former)
-        if pairs:
+        if pairs := _pairs_of_waiting(evals, former):
             Panel(evals, pairs).show()
             missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
         raise evalset.EvalSetError([missing])
@@ -346,7 +348,7 @@ def require_labels(evals: evalset.EvalSet) -> None:
         Panel(evals, _pairs_of_waiting(evals, listed)).show()
 
 
-def _pairs_of_waiting(evals: evalset.EvalSet, listed: Collection[Pair]) -> list[Pair]:
+def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:
     """Return `listed` pairs, and those to judge of the queries that wait for a label."""
     if not evals.waiting:
         return [*listed]

@@ -6,6 +6,7 @@ From the dev queries, the baseline and the other runs of a set's folder.
 import pandas as pd
 
 from ..measure import compare, evalset, measures, reading, runs, stats, systems
+from ..measure.evalset import EvalSet
 from ..measure.text import Pair, how_many
 
 AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
@@ -15,7 +16,7 @@ FEW = 20  # judged pairs of a band; fewer tell no share
 PAIRS = 20
 
 
-def plan_command(evals: evalset.EvalSet) -> int:
+def plan_command(evals: EvalSet) -> int:
     """Print the plan, and add the pairs to read next to to_read.jsonl; return 0.
 
     Raises EvalSetError where there is no baseline, no other run or nothing labelled.
@@ -25,8 +26,9 @@ def plan_command(evals: evalset.EvalSet) -> int:
     newer = whole.settled_queries.keys() - evals.settled_queries.keys()
     qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
     if not (others and qrels):
-        wanted = "a run of another chunker in runs/ or of another system in systems/" * (not others)
-        wanted = wanted or "a dev query with a relevant document"
+        wanted = "a run of another chunker in runs/ or of another system in systems/"
+        if others:
+            wanted = "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
     print(f"{evals.name}, {measures.PRIMARY}, {how_many(len(qrels), 'dev query')}")
@@ -46,7 +48,7 @@ def plan_command(evals: evalset.EvalSet) -> int:
     return 0
 
 
-def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
+def other_runs(evals: EvalSet) -> list[runs.Run]:
     """Return the runs of other chunkers and of other systems that the folder holds."""
     saved = sorted((evals.folder / "runs").glob("*.trec"))
     chunkers = [path for path in saved if path.stem != runs.BASELINE["chunker"]]
@@ -54,20 +56,26 @@ def other_runs(evals: evalset.EvalSet) -> list[runs.Run]:
 
 
 def differences(
-    evals: evalset.EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
+    evals: EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
 ) -> list[dict]:
     """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
     rows = []
     for run in others:
         alike = measures.cut_alike(len(evals.documents), base, run)
         name = measures.at_depth(measures.PRIMARY, alike.depth)
-        values = (measures.per_query(qrels, of.rankings, [name]).values() for of in alike.runs)
-        paired = stats.compare_paired(*([row[name] for row in side] for side in values))
-        rows.append({"run": run.name, "difference": round(paired.difference, 3)})
-        rows[-1]["detectable"] = least = round(paired.detectable or 0, 3) or ""
-        for aim in AIMS:
-            sd = least and paired.detectable / stats.detectable(paired.n, 1)
-            rows[-1][f"queries for {aim:.2f}"] = sd and stats.queries_needed(aim, sd)
+        values = []
+        for cut in alike.runs:
+            found = measures.per_query(qrels, cut.rankings, [name])
+            values.append([row[name] for row in found.values()])
+        paired = stats.compare_paired(*values)
+        row = {"run": run.name, "difference": round(paired.difference, 3), "detectable": ""}
+        row |= {f"queries for {aim:.2f}": "" for aim in AIMS}
+        if least := round(paired.detectable or 0, 3):
+            row["detectable"] = least
+            sd = paired.detectable / stats.detectable(paired.n, 1)
+            for aim in AIMS:
+                row[f"queries for {aim:.2f}"] = stats.queries_needed(aim, sd)
+        rows.append(row)
     return rows
 
 
@@ -87,9 +95,11 @@ def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
     for low, high in BANDS:
         pairs = [(q, d) for (q, d), rank in best.items() if low <= rank <= high]
         grades = [qrels[q][d] for q, d in pairs if d in qrels[q]]
-        relevant, row = sum(map(bool, grades)), {"ranks": f"{low}-{high}", "pairs": len(pairs)}
-        per_100 = round(100 * relevant / len(grades), 1) if len(grades) >= FEW else ""
-        rows.append(row | {"judged": len(grades), "relevant": relevant, "per 100": per_100})
+        row = {"ranks": f"{low}-{high}", "pairs": len(pairs), "judged": len(grades)}
+        row |= {"relevant": sum(map(bool, grades)), "per 100": ""}
+        if len(grades) >= FEW:
+            row["per 100"] = round(100 * row["relevant"] / len(grades), 1)
+        rows.append(row)
     return rows
 
 

@@ -1,6 +1,7 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +12,8 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from ..measure import baseline, evalset, files, runs, sparse, stats
+from ..measure import baseline, files, runs, sparse, stats
+from ..measure.evalset import EvalSet
 
 STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
@@ -30,7 +32,7 @@ class StemCounts(NamedTuple):
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
-def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
+def by_ranker(evals: EvalSet, depth: int = 10) -> dict[str, Run]:
     """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
     Four and the baseline are built here; the saved runs of session B, a current baseline among
@@ -58,7 +60,7 @@ def by_ranker(evals: evalset.EvalSet, depth: int = 10) -> dict[str, Run]:
     return pooled
 
 
-def _is_current(evals: evalset.EvalSet, path: Path) -> bool:
+def _is_current(evals: EvalSet, path: Path) -> bool:
     """Return whether a saved run is of today's documents, queries and words, by its card."""
     card = files.json_page(path.with_suffix(".json"), problems=[])
     wanted = {
@@ -69,10 +71,12 @@ def _is_current(evals: evalset.EvalSet, path: Path) -> bool:
     return path.exists() and all(card.get(name) == value for name, value in wanted.items())
 
 
-def baseline_run(evals: evalset.EvalSet, depth: int) -> Run:
+def baseline_run(evals: EvalSet, depth: int) -> Run:
     """Return the run of the baseline: BM25 over windows, each document by its best one."""
     rank = baseline.ranker(evals, baseline.cut(evals))
-    found = {q: baseline.search(rank, query.query)[1] for q, query in evals.all_queries.items()}
+    found = {}
+    for query_id, query in evals.all_queries.items():
+        _, found[query_id] = baseline.search(rank, query.query)
     whole = runs.without_own(evals, found)
     return {query_id: ranking[:depth] for query_id, ranking in whole.items()}
 
@@ -82,7 +86,7 @@ def stems(words: list[str]) -> list[str]:
     return [STEM(word) for word in words]
 
 
-def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+def lucene_stemmed(evals: EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of BM25 with Lucene's IDF over English stems."""
     words = lambda body: stems(evals.words(body))  # noqa: E731
     model, index = sparse.bm25([*evals.documents], texts, "lucene", words=words)
@@ -90,7 +94,7 @@ def lucene_stemmed(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
     return dict(sparse.rankings(model, index, queries, depth))
 
 
-def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Run:
+def character_ngrams(evals: EvalSet, texts: list[str], depth: int) -> Run:
     """Return the run of the cosine between TF-IDF vectors of character 3- to 5-grams.
 
     No n-gram reaches over a space, so they are cut from each distinct word once.
@@ -107,7 +111,7 @@ def character_ngrams(evals: evalset.EvalSet, texts: list[str], depth: int) -> Ru
     return dict(zip(evals.all_queries, rankings, strict=True))
 
 
-def stem_counts(evals: evalset.EvalSet, texts: list[str]) -> StemCounts:
+def stem_counts(evals: EvalSet, texts: list[str]) -> StemCounts:
     """Return how often each stem stands in each text and in each query."""
     counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
     documents = counter.fit_transform(texts).astype(float)
@@ -115,14 +119,14 @@ def stem_counts(evals: evalset.EvalSet, texts: list[str]) -> StemCounts:
     return StemCounts(csr_array(documents), csr_array(queries))
 
 
-def _best(evals: evalset.EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
+def _best(evals: EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:
     """Return the documents with the best scores, of those `above` a bound."""
     ids, most = [*evals.documents], min(depth, len(scores))
     places = np.flatnonzero((scores >= np.partition(scores, -most)[-most]) & (scores > above))
     return runs.in_order([(ids[n], float(scores[n])) for n in places])[:depth]
 
 
-def latent_semantics(evals: evalset.EvalSet, counts: StemCounts, depth: int) -> Run:
+def latent_semantics(evals: EvalSet, counts: StemCounts, depth: int) -> Run:
     """Return the run of latent semantic analysis, by cosine (Deerwester et al. 1990)."""
     documents, queries = counts
     dimensions = min(LATENT, min(documents.shape) - 1)
@@ -136,7 +140,7 @@ def latent_semantics(evals: evalset.EvalSet, counts: StemCounts, depth: int) -> 
     return {query_id: _best(evals, latent @ place, NOISE, depth) for query_id, place in pairs}
 
 
-def relevance_model(evals: evalset.EvalSet, stemmed: StemCounts, depth: int) -> Run:
+def relevance_model(evals: EvalSet, stemmed: StemCounts, depth: int) -> Run:
     """Return the run of RM3: the query grows by words of its first results, then asks again.
 
     Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001) ranks; the words come from
@@ -173,18 +177,16 @@ def relevance_model(evals: evalset.EvalSet, stemmed: StemCounts, depth: int) -> 
 
 def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
     """Return {"query_id", "doc_id", "rankers"} for every pair in some ranker's first `depth`."""
-    pooled: dict[tuple[str, str], list[str]] = {}
+    brought = defaultdict(list)
     for name, run in by_ranker.items():
         for query_id, ranking in run.items():
             for doc_id, _ in ranking[:depth]:
-                pooled.setdefault((query_id, doc_id), []).append(name)
-    rows = sorted(pooled.items())
-    return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in rows]
+                brought[query_id, doc_id].append(name)
+    pairs = sorted(brought.items())
+    return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in pairs]
 
 
-def negatives(
-    evals: evalset.EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10
-) -> list[dict]:
+def negatives(evals: EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10) -> list[dict]:
     """Return {"query_id", "easy", "hard"}, `n` document ids each, none of them relevant.
 
     Easy ones are drawn at random among documents that no ranker brought. Hard ones are judged 0:
@@ -193,14 +195,15 @@ def negatives(
     """
     rng, rows = np.random.default_rng(seed), []
     for query_id, grades in evals.qrels().items():
-        ranks: dict[str, list[int]] = {}
+        ranks = defaultdict(list)
         for run in by_ranker.values():
             for rank, (doc_id, _) in enumerate(run.get(query_id, [])):
-                ranks.setdefault(doc_id, []).append(rank)
+                ranks[doc_id].append(rank)
         outside = [d for d in evals.documents if d not in ranks and not grades.get(d)]
         easy = rng.choice(outside, size=min(n, len(outside)), replace=False).tolist()
         zeros = {d for d, grade in grades.items() if grade == 0}
-        hard = sorted(zeros & {*ranks}, key=lambda d: (-len(ranks[d]), min(ranks[d]), d))
+        brought = sorted(zeros & ranks.keys())
+        hard = sorted(brought, key=lambda d: (-len(ranks[d]), min(ranks[d])))
         hard += sorted(zeros - {*ranks, *easy})
         rows.append({"query_id": query_id, "easy": sorted(easy), "hard": hard[:n]})
     return rows

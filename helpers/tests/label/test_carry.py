@@ -8,19 +8,19 @@ import pytest
 from conftest import write_rows
 from labelled_sets import rows
 
-from helpers.label import carry
+from helpers.label import carry, fates
 from helpers.measure import evalset, reading, runs, systems
 
-TAKEN = (carry.KEPT, carry.CHANGED, carry.MOVED)
+TAKEN = (fates.KEPT, fates.CHANGED, fates.MOVED)
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
 DISK += "A disk of ninety percent pages the team in the night."
 QUEUE = "Add a consumer when the queue grows.\n\nA stuck worker is restarted by hand only. Be calm."
 QUOTE, OTHER = "Then call storage and wait for their answer.", "Delete the old logs first."
 
 
-def page(folder, name, body):
+def page(folder, name, body, title="Help"):
     (folder / "corpus").mkdir(parents=True, exist_ok=True)
-    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: Help\n---\n{body}\n")
+    (folder / "corpus" / f"{name}.md").write_text(f"---\ntitle: {title}\n---\n{body}\n")
 
 
 @pytest.fixture
@@ -48,11 +48,11 @@ def label(folder, evidence):
     )
 
 
-def carried(old, pages):
-    """Carry the set `old` to pages; return the new folder and the journal by query and page."""
-    source, to = old.parent / "source", old.parent / "new"
+def carried(old, pages, title="Help", to="new"):
+    """Carry the set `old` to pages; return the new folder, the journal by pair, and the lines."""
+    source, to = old.parent / "source", old.parent / to
     for name, body in pages.items():
-        page(source, name, body)
+        page(source, name, body, title)
     lines = carry.carry_command(old, str(source), to)
     return to, {(row["query_id"], row["doc_id"]): row for row in rows(to / "history.jsonl")}, lines
 
@@ -66,41 +66,39 @@ LONG += f"were on call for it, night after night, year after year.\n\n{QUOTE}"
 FILLER = " ".join(f"word{n}" for n in range(300))
 NEAR = f"{LONG.partition(QUOTE)[0]}wait for their answer. {STOCK}"
 CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or what is marked)
-    (QUOTE, {"disk": DISK}, carry.KEPT, ["disk"], QUOTE),
-    (QUOTE, {"disk": DISK, "copy": DISK}, carry.KEPT, ["disk"], QUOTE),
-    (QUOTE, {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
-    ([QUOTE, "ninety percent"], {"disk": EDIT}, carry.CHANGED, ["disk"], QUOTE),
-    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, carry.CHANGED, ["disk"], WRAPPED),
-    (QUOTE, {"volume": DISK}, carry.MOVED, ["volume"], QUOTE),
-    (QUOTE, {"volume": EDIT, "a": LONG}, carry.MOVED, ["volume"], QUOTE),
-    (PARTS, {"volume": EDIT}, carry.MOVED, ["volume"], PARTS),
-    (STOCK, {"volume": EDIT}, carry.MOVED, ["volume"], STOCK),
-    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, carry.MOVED, ["volume"], STOCK),
-    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, carry.RE_ANCHORED,
+    (QUOTE, {"disk": DISK}, fates.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": DISK, "copy": DISK}, fates.KEPT, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT}, fates.CHANGED, ["disk"], QUOTE),
+    ([QUOTE, "ninety percent"], {"disk": EDIT}, fates.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"disk": EDIT.replace(QUOTE, WRAPPED)}, fates.CHANGED, ["disk"], WRAPPED),
+    (QUOTE, {"volume": DISK}, fates.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"volume": EDIT, "a": LONG}, fates.MOVED, ["volume"], QUOTE),
+    (PARTS, {"volume": EDIT}, fates.MOVED, ["volume"], PARTS),
+    (STOCK, {"volume": f"{STOCK} {FIRST} {THIRD}"}, fates.MOVED, ["volume"], STOCK),
+    (STOCK, {"volume": f"{EDIT.replace(STOCK, '')} It is later. So {STOCK}"}, fates.RE_ANCHORED,
      ["volume"], [STOCK]),
-    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, carry.LOST, [], []),
-    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, carry.MOVED, ["a"], QUOTE),
-    (QUOTE, {"a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
-    ("wait", {"disk": DISK.replace(SECOND, ""), "a": "Wait."}, carry.LOST, ["disk"], []),
-    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, carry.LOST, ["disk"], []),
-    (QUOTE, {"disk": DISK.replace("wait", "hope")}, carry.RE_ANCHORED, ["disk"],
+    (STOCK, {"queue": f"{QUEUE}\n\nMore."}, fates.LOST, [], []),
+    (QUOTE, {"disk": DISK.replace(SECOND, ""), "a": LONG}, fates.MOVED, ["a"], QUOTE),
+    (QUOTE, {"a": LONG}, fates.RE_ANCHORED, ["a"], [QUOTE]),  # nothing else of disk is there
+    ("wait", {"disk": f"{FIRST}\n\n{THIRD}", "a": "I wait."}, fates.LOST, ["disk"], []),
+    (QUOTE, {"disk": DISK.replace("wait", "hope")}, fates.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
-    (QUOTE, {"a": DISK, "b": DISK}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
-    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, carry.AMBIGUOUS, ["a", "b"], []),
-    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["disk"], []),
-    (QUOTE, {}, carry.LOST, [], []),
-    (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, carry.CHANGED, ["disk"], QUOTE),
-    (QUOTE, {"a": EDIT, "b": f"{SECOND}\n\n{THIRD}"}, carry.AMBIGUOUS, ["a", "b"], [QUOTE]),
-    (STOCK, {"disk": f"{FIRST}\n\n{THIRD}", "a": NEAR}, carry.RE_ANCHORED, ["a"], [STOCK]),
-    (QUOTE, {"all": f"{EDIT}\n\n{FILLER}"}, carry.MOVED, ["all"], QUOTE),
-    (QUOTE, {"disk": "Tea is served."}, carry.LOST, ["disk"], []),  # its page lives
-    (QUOTE, {"disk": "Tea.", "a": f"{FIRST}\n\n{THIRD}"}, carry.LOST, ["a", "disk"], []),
-    (QUOTE, {"disk": "Tea.", "volume": EDIT}, carry.MOVED, ["volume"], QUOTE),
-    (QUOTE, {"disk": "Tea.", "a": LONG}, carry.RE_ANCHORED, ["a"], [QUOTE]),
-    (STOCK, {"disk": f"Tea. {STOCK}"}, carry.RE_ANCHORED, ["disk"], [STOCK]),
-    (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, carry.AGAIN, ["disk"], [QUOTE]),
-    (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, carry.AGAIN, ["volume"], PARTS[0]),
-    (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, carry.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"a": DISK, "b": DISK}, fates.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, fates.AMBIGUOUS, ["a", "b"], []),
+    (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, fates.LOST, ["disk"], []),
+    (QUOTE, {}, fates.LOST, [], []),
+    (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, fates.CHANGED, ["disk"], QUOTE),
+    (QUOTE, {"a": EDIT, "b": f"{SECOND}\n\n{THIRD}"}, fates.AMBIGUOUS, ["a", "b"], [QUOTE]),
+    (STOCK, {"disk": f"{FIRST}\n\n{THIRD}", "a": NEAR}, fates.RE_ANCHORED, ["a"], [STOCK]),
+    (QUOTE, {"all": f"{EDIT}\n\n{FILLER}"}, fates.MOVED, ["all"], QUOTE),
+    (QUOTE, {"disk": "Tea is served."}, fates.LOST, ["disk"], []),  # its page lives
+    (QUOTE, {"disk": "Tea.", "a": f"{FIRST}\n\n{THIRD}"}, fates.LOST, ["a", "disk"], []),
+    (QUOTE, {"disk": "Tea.", "volume": EDIT}, fates.MOVED, ["volume"], QUOTE),
+    (QUOTE, {"disk": "Tea.", "a": LONG}, fates.RE_ANCHORED, ["a"], [QUOTE]),
+    (STOCK, {"disk": f"Tea. {STOCK}"}, fates.RE_ANCHORED, ["disk"], [STOCK]),
+    (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, fates.AGAIN, ["disk"], [QUOTE]),
+    (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, fates.AGAIN, ["volume"], PARTS[0]),
+    (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, fates.CHANGED, ["disk"], QUOTE),
 ]  # fmt: skip
 
 
@@ -110,18 +108,17 @@ def test_what_becomes_of_a_label(old, evidence, pages, outcome, homes, there):
     to, journal, _ = carried(old, {"queue": QUEUE} | pages)
     fate = journal["q1", "disk"]
     assert (fate["outcome"], sorted(fate["doc_ids"])) == (outcome, homes)
-    judged = {(r["query_id"], r["doc_id"]): r for r in rows(to / "judgments.jsonl")}
-    waiting = reading.waiting(evalset.load(to))
+    new, judged = evalset.load(to), {row["doc_id"]: row for row in rows(to / "judgments.jsonl")}
+    waiting = {d: row for (q, d), row in reading.waiting(new).items() if q == "q1"}
     if outcome in TAKEN:
-        label_there = {"query_id": "q1", "doc_id": homes[0], "relevance": 2, "evidence": there}
-        assert judged["q1", homes[0]] == label_there
-        assert fate["decided"] == "carry" and ("q1", homes[0]) not in waiting
-    for doc_id in homes if outcome not in TAKEN else ():
-        row, body = waiting["q1", doc_id], evalset.load(to).documents[doc_id].retrieval_text
+        (home,), homes = homes, []
+        assert (judged[home]["relevance"], judged[home]["evidence"]) == (2, there)
+    assert fate["decided"] == ("to read" if homes else "carry")
+    assert {d for d, row in waiting.items() if "relevance" in row} == {*homes}
+    for doc_id in homes:
+        row, body = waiting[doc_id], new.documents[doc_id].retrieval_text
         assert row["why"].startswith(outcome) and row["relevance"] == 2
-        assert fate["decided"] == "to read"
         assert [body[start:end] for start, end in row["passages"]] == there
-        assert ("q1", doc_id) not in judged
 
 
 def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
@@ -130,24 +127,19 @@ def test_what_several_pages_say_tells_of_none_where_it_came_from(old):
     label(old, form)
     pages = {"queue": f"{QUEUE}\n\n{form}", "new": f"Somebody else wrote this one. {form}"}
     fate = carried(old, pages)[1]["q1", "disk"]
-    assert (fate["outcome"], fate["doc_ids"]) == (carry.LOST, [])
+    assert (fate["outcome"], fate["doc_ids"]) == (fates.LOST, [])
 
 
 @pytest.mark.parametrize("words", ["Deprecated", "moved", "removed", "replaced", "no longer"])
 def test_a_title_that_newly_warns_asks_again_and_says_why(old, words):
-    source = old.parent / "source"
-    page(source, "queue", QUEUE), page(source, "disk", EDIT)
-    disk = source / "corpus" / "disk.md"
-    disk.write_text(disk.read_text().replace("title: Help", f"title: Help ({words})"))
-    again = old.parent / "again"
-    carry.carry_command(old, str(source), again)
-    row = reading.waiting(evalset.load(again))["q1", "disk"]
+    pages, titled = {"queue": QUEUE, "disk": EDIT}, f"Help ({words})"
+    to, _, _ = carried(old, pages, titled)
+    row = reading.waiting(evalset.load(to))["q1", "disk"]
     assert row["why"] == f"read again: its first lines say {words.lower()} now"
-    label(again, QUOTE)  # accepted, and then it's no news
-    (again / reading.TO_READ).unlink()
-    disk.write_text(disk.read_text().replace("eighty", "seventy"))
-    carry.carry_command(again, str(source), old.parent / "new")
-    assert rows(old.parent / "new" / "history.jsonl")[-3]["outcome"] == carry.CHANGED
+    label(to, QUOTE)  # accepted, and then it's no news
+    (to / reading.TO_READ).unlink()
+    to, journal, _ = carried(to, {"disk": EDIT.replace("eighty", "seventy")}, titled, "newer")
+    assert journal["q1", "disk"]["outcome"] == fates.CHANGED
 
 
 RESTART = QUEUE.replace("Add a consumer when the queue grows.", "")
@@ -169,22 +161,22 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("body", "found"), SENTENCES)
 def test_sentences_do_not_end_with_a_line(body, found):
-    assert [body[start:end] for start, end in carry.sentences(body)] == found
+    assert [body[start:end] for start, end in fates.sentences(body)] == found
 
 
 ZEROS = [  # (what queue is later, outcome of its 0 for q1 "logs fill the queue", pages, to read)
-    ({"queue": QUEUE}, carry.KEPT, ["queue"], []),
-    ({"line": QUEUE}, carry.MOVED, ["line"], []),
-    ({"queue": QUEUE + "\n\nNever twice."}, carry.CHANGED, ["queue"], []),
-    ({"queue": QUEUE + "\n\nSee its logs."}, carry.AGAIN, ["queue"], ["See its logs."]),
-    ({"queue": QUEUE.replace(" ", "\n")}, carry.CHANGED, ["queue"], []),
-    ({"queue": f"If the [queue](a/b9.md) grows, don't.{RESTART}"}, carry.CHANGED, ["queue"], []),
-    ({"queue": QUEUE.replace("grows", "grows by 3")}, carry.AGAIN, ["queue"],
+    ({"queue": QUEUE}, fates.KEPT, ["queue"], []),
+    ({"line": QUEUE}, fates.MOVED, ["line"], []),
+    ({"queue": QUEUE + "\n\nNever twice."}, fates.CHANGED, ["queue"], []),
+    ({"queue": QUEUE + "\n\nSee its logs."}, fates.AGAIN, ["queue"], ["See its logs."]),
+    ({"queue": QUEUE.replace(" ", "\n")}, fates.CHANGED, ["queue"], []),
+    ({"queue": f"If the [queue](a/b9.md) grows, don't.{RESTART}"}, fates.CHANGED, ["queue"], []),
+    ({"queue": QUEUE.replace("grows", "grows by 3")}, fates.AGAIN, ["queue"],
      ["Add a consumer when the queue grows by 3."]),
-    ({"queue": "Add a fast consumer as the queue grows." + RESTART}, carry.AGAIN, ["queue"],
+    ({"queue": "Add a fast consumer as the queue grows." + RESTART}, fates.AGAIN, ["queue"],
      ["Add a fast consumer as the queue grows."]),
-    ({"queue": "Tea is served."}, carry.AGAIN, ["queue"], []),  # nothing of it is left
-    ({}, carry.LOST, [], []),
+    ({"queue": "Tea is served."}, fates.AGAIN, ["queue"], []),  # nothing of it is left
+    ({}, fates.LOST, [], []),
 ]  # fmt: skip
 
 
@@ -193,7 +185,7 @@ def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcom
     to, journal, _ = carried(old, pages | {"disk": DISK})
     fate, new = journal["q1", "queue"], evalset.load(to)
     assert (fate["outcome"], fate["doc_ids"]) == (outcome, homes)
-    kept = () if outcome == carry.AGAIN else homes
+    kept = () if outcome == fates.AGAIN else homes
     assert new.qrels()["q1"] == {"disk": 2} | dict.fromkeys(kept, 0)
     row, body = reading.waiting(new).get(("q1", "queue"), {}), new.documents.get("queue")
     assert [body.retrieval_text[a:b] for a, b in row.get("passages", [])] == marked
@@ -202,9 +194,9 @@ def test_a_zero_follows_its_page_unless_new_text_asks_to_read(old, pages, outcom
 @pytest.mark.parametrize(
     ("body", "outcome"),
     [
-        ("倉庫の在庫を毎朝確認す\nる。", carry.CHANGED),
-        ("倉庫の在庫を毎朝2回確認する。", carry.AGAIN),
-        ("재고를\n매일 확인", carry.CHANGED),
+        ("倉庫の在庫を毎朝確認す\nる。", fates.CHANGED),
+        ("倉庫の在庫を毎朝2回確認する。", fates.AGAIN),
+        ("재고를\n매일 확인", fates.CHANGED),
     ],
 )
 def test_a_zero_of_a_script_without_spaces(old, body, outcome):
@@ -228,8 +220,7 @@ def two_labels(old, disk, queue):
 
 def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
     judged, query = two_labels(old, 1, 2)
-    to, journal, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
-    assert {row["outcome"] for row in journal.values()} == {carry.MOVED}
+    to, _, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
     assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
 
@@ -239,12 +230,13 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, s
     two_labels(old, sure, unsure)
     changed = QUEUE.replace("a consumer", "a new consumer")
     to, journal, _ = carried(old, {"all": f"{DISK}\n\n{changed}"})
-    assert journal["q1", "queue"]["outcome"] == carry.RE_ANCHORED
-    decided = "to read" if unsure > sure else "carry"
+    decided, left, judged = "carry", [], {"q1": {"all": 2}}
+    if unsure > sure:
+        decided, left, judged = "to read", [2], {}
     assert {row["decided"] for row in journal.values()} == {decided}
     evals = evalset.load(to)
-    assert [r["relevance"] for r in reading.waiting(evals).values()] == [2] * (unsure > sure)
-    assert evals.qrels().get("q1", {}) == ({} if unsure > sure else {"all": 2})
+    assert [row["relevance"] for row in reading.waiting(evals).values()] == left
+    assert evals.qrels() == judged
 
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
@@ -265,7 +257,7 @@ def test_a_page_that_is_wrapped_anew_is_no_new_text(old):
 def test_a_page_without_words_of_its_own_is_read_where_a_sentence_gained_some(old):
     page(old, "twin", QUEUE)
     _, journal, _ = carried(old, {"disk": DISK, "queue": QUEUE.replace(" ", "\n")})
-    assert journal["q1", "queue"]["outcome"] == carry.CHANGED
+    assert journal["q1", "queue"]["outcome"] == fates.CHANGED
 
 
 SHORT = "A short copy."
@@ -322,7 +314,7 @@ def test_labels_without_quotes_rest_on_the_whole_text(old):
     (old / "judgments.jsonl").unlink()
     to, journal, _ = carried(old, {"volume": f"{DISK}\n\nMore.", "queue": QUEUE[5:]})
     outcomes = [journal[pair]["outcome"] for pair in (("q1", "disk"), ("q2", "queue"))]
-    assert outcomes == [carry.MOVED, carry.AGAIN]
+    assert outcomes == [fates.MOVED, fates.AGAIN]
     asked = {q: query.relevant_doc_ids for q, query in evalset.load(to).all_queries.items()}
     assert asked == {"q1": ("volume",), "q2": ()}
 

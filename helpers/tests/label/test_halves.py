@@ -53,6 +53,9 @@ def test_distances_are_those_by_hand():
     by_hand = {"queries": 0, "kind": 1 / 2, "relevant documents": 1, "families": halves.SHARED}
     by_hand["service"] = 1 / 6  # dev: mail 1/2, x 1/2; test: mail 2/3, x 1/3
     assert distances == pytest.approx(by_hand)
+    few = made(*({} for _ in range(8)))
+    _, distances = drawn(few, [{"q00"}, few.queries.keys() - {"q00"}])
+    assert distances["queries"] == pytest.approx(1 / 3 - 1 / 8)
 
 
 def test_three_relevant_documents_are_as_four_and_no_more_are_alike():

@@ -193,10 +193,8 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     shown.document.selected = "Delete"  # another one in its place
     shown.buttons["And this too"].click()
     assert "needed, too" in message(shown)
-    shown.key.value = "j"
-    shown.key.value = "j"
-    shown.key.value = "k"  # the first line in place of the second
-    shown.key.value = "+"
+    for key in "jjk+":  # the first line in place of the second
+        shown.key.value = key
     shown.document.selected = "runbook"  # is no passage of it
     shown.document.selected = "call\nStorage"
     assert shown.evidence.value == "Delete\n+\nDelete <old> logs.\n+\ncall Storage"
@@ -246,6 +244,15 @@ def test_two_keys_go_through_the_lines(folder):
     assert logged(folder)[0]["evidence"] == lines[1]
     shown.key.value = "j"
     assert message(shown) == "!the next line does nothing now."
+
+
+def test_a_document_without_lines_offers_none(folder):
+    evals = evalset.load(folder)
+    evals.documents["disk-full"] = evalset.Document("disk-full", "Disk full", " \n")
+    shown = panel.Panel(evals, [("q1", "disk-full")])
+    for key in "jk":
+        shown.key.value = key
+        assert (message(shown), shown.evidence.value) == (f"!{panel.NO_LINES}", "")
 
 
 def test_words_of_the_title_are_taken_from_the_body_where_they_stand_there(folder):

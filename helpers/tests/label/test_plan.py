@@ -2,10 +2,8 @@
 
 import re
 
-import numpy as np
 import pytest
 from conftest import write_rows
-from statsmodels.stats.power import TTestPower
 
 from helpers.label import plan
 from helpers.measure import evalset, reading, runs, systems
@@ -39,22 +37,18 @@ def ranked(documents):
     return [(doc_id, float(-n)) for n, doc_id in enumerate(documents)]
 
 
+# Where only the first is relevant, nDCG@10 is lost (-1) unless the run begins there; where two are,
+# the twelfth rises to rank 12 - n % 4: -.613, -.429, -.613, -.429. With -1, -1, 0 and 0 the mean is
+# -.5104, the standard deviation .3845; TTestPower of statsmodels wants 466.1 and 183.2 queries.
+DIFFERENCE = {"run": "other", "difference": -0.51, "detectable": 0.445}
+DIFFERENCE |= {"queries for 0.05": 467, "queries for 0.08": 184}
+
+
 def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys):
     assert plan.plan_command(planned) == 0
     shown = capsys.readouterr().out
     (row,) = plan.differences(planned, planned.qrels(), *two_runs(planned))
-    gain = 1 / np.log2(np.arange(2, 12))  # where only the first is relevant, it is lost at n % 4
-    values = [0 if n % 4 == 0 else -1 for n in range(8)]  # the first ten end before it comes again
-    for n in (1, 3, 5, 7):  # two are relevant: the twelfth rises to rank 12 - n % 4
-        ideal, rank = gain[0] + gain[1], JUDGED - n % 4
-        values[n] = ((gain[rank - 1] if rank <= 10 else 0) - gain[0]) / ideal
-    sd, power = np.std(values, ddof=1), TTestPower()
-    assert row["difference"] == round(np.mean(values), 3)
-    wanted = sd * power.solve_power(nobs=8, alpha=0.05, power=0.8)
-    assert row["detectable"] == pytest.approx(wanted, abs=6e-4)
-    for aim in plan.AIMS:
-        needed = power.solve_power(effect_size=aim / sd, alpha=0.05, power=0.8)
-        assert row[f"queries for {aim:.2f}"] == int(np.ceil(needed))
+    assert row == DIFFERENCE
     assert shown.startswith(f"{planned.name}, nDCG@10, 8 dev queries\n")
     listed = [*reading.waiting(planned).values()]
     assert f"Next: {len(listed)} unjudged pairs" in shown

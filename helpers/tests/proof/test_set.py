@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 import witness
 
-from helpers.label import audit, manifest, pooling
-from helpers.measure import compare, evalset, links, measures, stats, systems, text, tokens
+from helpers.label import audit
+from helpers.measure import compare, evalset, stats, systems, text, tokens
 from helpers.teach import workbook
 
 
@@ -31,18 +31,12 @@ def test_corpus_is_large_varied_and_written_one_by_one(evals):
     assert len(fives) / len(set(fives)) < 1.10
 
 
-def test_only_versions_resemble_each_other(evals):
-    assert set(evals.near_duplicates(threshold=0.15)) <= evals.versions()
-
-
 def test_queries_are_balanced_and_labelled(evals):
     counts = Counter((query.kind, query.split) for query in evals.queries.values())
     kinds = "alert entity keyword mismatch misspelling multi temporal".split()
     assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
     least = {"dev": stats.FEWEST, "test": 16}  # fewer can show no difference
     assert all(n >= least[split] for (_, split), n in counts.items())
-    shares = {(kind, split): n / len(evals.qrels(split)) for (kind, split), n in counts.items()}
-    assert all(0.5 < shares[kind, "dev"] / shares[kind, "test"] < 2 for kind in kinds)
     heads = sum(query.popularity == "head" for query in evals.queries.values())
     assert 0.4 <= heads / len(evals.queries) <= 0.6
     none = Counter(query.split for query in evals.unanswered.values())
@@ -52,30 +46,22 @@ def test_queries_are_balanced_and_labelled(evals):
     short = sum(len(query.query.split()) <= 5 for query in evals.all_queries.values())
     assert short >= len(evals.all_queries) * 0.45
     assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
-    assert all(judgment.evidence for judgment in evals.judgments if judgment.relevance)
     for query in evals.queries.values():
         relevant = [evals.documents[d].retrieval_text for d in query.relevant_doc_ids]
         assert all(answer in "\n".join(relevant) for answer in query.answers), query.query_id
 
 
-def test_coverage_reaches_every_service_and_kind(evals):
-    reached = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
-    assert len(reached) / len(evals.documents) >= 0.6
-    for field in ("service", "kind"):
-        values = {d: getattr(doc, field) for d, doc in evals.documents.items()}
-        assert {values[d] for d in reached} == {*values.values()}
-
-
-def test_every_pooled_ranker_is_judged_to_depth_10(evals):
-    for name, run in pooling.by_ranker(evals).items():
-        answered = {q: row for q, row in evals.qrels().items() if run[q]}
-        assert measures.judged_at(answered, run) == 1, name
-
-
 def test_own_set_passes_its_audit(evals):
-    assert "fail" not in {finding.status for finding in audit.findings(evals)}
-    leaks = links.leaks(evals, links.alike_documents(evals)[1])
-    assert not leaks and not manifest.differences(evals.folder)
+    """Only versions resemble each other, and the first ten of every ranker are judged."""
+    found = {finding.check: finding for finding in audit.findings(evals)}
+    assert "fail" not in {finding.status for finding in found.values()}
+    for check in ("coverage", "evidence", "judged depth", "leakage", "manifest"):
+        assert found[check].status == "pass", found[check]
+    assert found["near-duplicates"].found == "none"
+
+
+def queries_needed(sd, aim):
+    return next(n for n in range(50, 999) if witness.detectable(n, sd) <= aim)
 
 
 def test_the_page_says_what_the_test_half_can_tell(evals):
@@ -89,9 +75,6 @@ def test_the_page_says_what_the_test_half_can_tell(evals):
     assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page
     assert f"and of {shown[1]} between BM25 and its fusion" in page
     sds = [row["detectable"] / witness.detectable(row["n"], 1) for row in at]
-    needed = [
-        next(n for n in range(50, 999) if witness.detectable(n, sd) <= aim)
-        for sd, aim in zip(sds, (0.08, 0.05), strict=True)
-    ]
-    assert f"For .08 and .05 it would take {needed[0]} and {needed[1]} queries" in page
+    few, many = map(queries_needed, sds, (0.08, 0.05))
+    assert f"For .08 and .05 it would take {few} and {many} queries" in page
     assert f"the half has {len(evals.qrels('test'))}" in page
