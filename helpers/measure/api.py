@@ -44,7 +44,7 @@ def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
     run = read_run(evals, system)
     rankings, known = evidence.ranked_passages(evals, run)
     queries = evidence.quoted_queries(known_to_all(evals, run)) if rankings else {}
-    return evidence.by_query(evals, queries, rankings, known)
+    return evidence.by_query(evals.documents, queries, rankings, known)
 
 
 def _ask_each(evals: EvalSet, search) -> Path:

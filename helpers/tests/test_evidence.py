@@ -65,7 +65,7 @@ def test_shared_text_is_paid_for_twice_and_counts_once(two):
         ([chunk("a", 0, 20)], len(tokens.token_ids(BODY[5:18])) / chunk("a", 0, 20).n_tokens),
         ([], 0.0),
     ):
-        row = evidence.by_query(two, {"q": query}, {"q": ranking}, [])["q"]
+        row = evidence.by_query(DOCUMENTS, {"q": query}, {"q": ranking}, [])["q"]
         assert row["evidence share of 500 tokens"] == pytest.approx(share), ranking
 
 
@@ -99,11 +99,13 @@ def test_where_the_evidence_of_a_query_was_lost(two):
     for alternatives, rows in (([("the job again",)], LOSSES), (TOGETHER, LOSSES_TOGETHER)):
         asked = {"q": quoted(a=alternatives)}
         for ranking, known, place in rows:
-            lost = evidence.losses(two, asked, {"q": full(ranking)}, full(known), 50)
+            lost = evidence.losses(DOCUMENTS, asked, {"q": full(ranking)}, full(known), 50)
             assert lost == {"q": place}, ranking
     whole = chunk("a", 0, END)
     asked = {"q": quoted(a=[("call Storage.",)])}
-    cut = evidence.losses(two, asked, {"q": [whole]}, [whole], whole.n_tokens - 1)  # in the quote
+    cut = evidence.losses(
+        DOCUMENTS, asked, {"q": [whole]}, [whole], whole.n_tokens - 1
+    )  # in the quote
     assert cut == {"q": evidence.BELOW}
 
 
@@ -132,7 +134,7 @@ def test_a_document_gains_where_an_alternative_is_whole_for_the_first_time(monke
         units = [Chunk(d, 0, *ends, n_tokens=9) for d, *ends in ranking + more]
         query = evidence.Wanted({"a": 1, "b": grade}, {"a": of_a, "b": of_b})
         ranked = {"q": units[: len(ranking)]}
-        row = evidence.by_query(None, {"q": query}, ranked, units, (1, 2, 3))["q"]
+        row = evidence.by_query({}, {"q": query}, ranked, units, (1, 2, 3))["q"]
         for k, ideal in enumerate(ideals, 1):
             found = {d: rank for d, rank in ranks.items() if rank <= k}
             gain = sum(query.grades[d] / math.log2(rank + 1) for d, rank in found.items())
