@@ -1,7 +1,7 @@
 """Hold runs of any engine against the saved baseline: read, measure, decide, show.
 
-`systems` reads the runs and `verdicts` decides; what they say stands in one dictionary, the content
-of the comparison's JSON file, which `pages` shows.
+`systems` reads the runs and `verdicts` decides; what they say stands in one
+dictionary, the content of the comparison's JSON file, which `pages` shows.
 """
 
 from pathlib import Path
@@ -38,10 +38,11 @@ def compare_command(
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
-    unjudged results go to the pairs to read, `junit` a file to write. Each run is judged by itself,
-    as `verdicts.gate_statuses` says; 1 of any comes before all else. Raises EvalSetError where they
-    cannot be compared, which ends the program with 2.
+    `rules` are `matters` and `decides`, where they are not those of the set; `pairs`
+    is how many unjudged results go to the pairs to read, `junit` a file to write.
+    Each run is judged by itself, as `verdicts.gate_statuses` says; 1 of any comes
+    before all else. Raises EvalSetError where they cannot be compared, which ends
+    the program with 2.
     """
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
@@ -72,8 +73,9 @@ def _list_to_read(evals: EvalSet, found: list[dict]) -> None:
 def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules) -> dict:
     """Return what `compare` does on dev, test or all, with both halves where test is asked.
 
-    The `decision` of a run has the verdict and the fields of Paired. `rules` are `matters` and
-    `decides`, if not those of the set. Raises EvalSetError where no label is for what a run found.
+    The `decision` of a run has the verdict and the fields of Paired. `rules` are
+    `matters` and `decides`, if not those of the set. Raises EvalSetError where no
+    label is for what a run found.
     """
     files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
@@ -93,10 +95,11 @@ def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules
 def compare(evals: EvalSet, base: Run, others: list[Run], split: str | None = "dev") -> dict:
     """Return what is known about each of `others` against `base`; `split` is dev, test or all.
 
-    Runs of one system, by their cards, are averaged by query and are one row; what is known of a
-    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of them.
-    Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
-    one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
+    Runs of one system, by their cards, are averaged by query and are one row; what
+    is known of a single list (warnings, judged@10, lost evidence, AUROC) is that of
+    the first of them. Measures are taken and named at the depth that two runs both
+    have (recall@50). p of the primary one is adjusted over the runs, of others over
+    the measures. Raises EvalSetError without queries.
     """
     half = systems.half_of(split)
     known, groups = systems.known_to_all(evals, base, *others), systems.by_system(others)
@@ -222,8 +225,8 @@ def _system_row(evals: EvalSet, qrels: Qrels, base: Run, group: list[Run], wante
 def _is_same_run(queries: dict[str, Query], base: Run, run: Run) -> bool:
     """Return whether two runs have the same lists, of passages where both rank them.
 
-    Lists of all queries of each half that the run answers count, whichever half is measured: a rare
-    loss may be in the other one.
+    Lists of all queries of each half that the run answers count, whichever half is
+    measured: a rare loss may be in the other one.
     """
     before, after = base.rankings, run.rankings
     if base.parts and run.parts:
@@ -295,8 +298,8 @@ def _full_answers(labels: Qrels, full_grade: int, alike: measures.Alike) -> dict
 def _unjudged(qrels: Qrels, base: Run, run: Run, primary: str, highest: int) -> list[dict]:
     """Return the least and the largest difference that grades of unjudged results could give.
 
-    Grades go up to `highest`. Each as the fields of Paired; [] for another measure than nDCG, and
-    where all are judged.
+    Grades go up to `highest`. Each as the fields of Paired; [] for another measure
+    than nDCG, and where all are judged.
     """
     family, _, k = primary.partition("@")
     if family != "nDCG":
@@ -317,8 +320,8 @@ def _unjudged(qrels: Qrels, base: Run, run: Run, primary: str, highest: int) -> 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
 
-    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
-    for a run of documents.
+    `means` are those of first searches alone and of all, over the `n` queries that
+    have quotes; [] for a run of documents.
     """
     again = run.first.keys() & qrels.keys()
     measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
@@ -344,7 +347,8 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
 def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) -> None:
     """Add to the chosen runs of a comparison of one half what both halves say of them (`halves`).
 
-    And, where others do, what the test queries say that share no relevant document with dev.
+    And, where others do, what the test queries say that share no relevant document
+    with dev.
     """
     evals = systems.known_to_all(evals, base, *chosen)
     halves = {comparison["split"]: comparison}
@@ -382,8 +386,8 @@ def pairs_to_read(
 ) -> list[dict]:
     """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
 
-    By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
-    row says which run brought it; the panel shuffles them.
+    By `measures.weights_of_labels`, of several runs the largest. They are sorted by
+    id, so that no row says which run brought it; the panel shuffles them.
     """
     weights: dict[Pair, float] = {}
     evals = systems.known_to_all(evals, base, *others)

@@ -1,6 +1,7 @@
 """What the reader gets: the quotes that prove a label, found whole in ranked chunks or not.
 
-No library measures this. Every value is a lower bound where another passage answers too.
+No library measures this. Every value is a lower bound where another passage answers
+too.
 """
 
 import functools
@@ -53,7 +54,8 @@ def quoted_queries(
 ) -> dict[str, Wanted]:
     """Return {query_id: Wanted} of the queries with evidence; `split` and `among` keep some.
 
-    Documents whose label has no quote are left out: nothing could show that they were delivered.
+    Documents whose label has no quote are left out: nothing could show that they
+    were delivered.
     """
     queries: Queries = {}
     for query_id, query in evals.queries.items():
@@ -121,9 +123,10 @@ def recall(query: Wanted, ranks: dict[str, int], k: int) -> float:
 def ndcg(query: Wanted, ranks: dict[str, int], k: int, fewest: dict[str, int]) -> float:
     """Return nDCG@k with linear gain (Järvelin and Kekäläinen 2002).
 
-    A rank gains a document's grade where the document's evidence is whole for the first time. The
-    ideal ranking brings the `fewest` chunks of one document after the other, in the order that
-    gains most. It forgives no cut, see fewest_chunks; where k chunks can gain nothing, nDCG is 0.
+    A rank gains a document's grade where the document's evidence is whole for the
+    first time. The ideal ranking brings the `fewest` chunks of one document after
+    the other, in the order that gains most. It forgives no cut, see fewest_chunks;
+    where k chunks can gain nothing, nDCG is 0.
     """
     gain = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
     ideal = _ideal_dcg(sorted((fewest[d], grade) for d, grade in query.grades.items()), k)
@@ -158,8 +161,8 @@ def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
 def shares_by_k(queries: Queries, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
-    One value for each k from 1 to `most`. "any quote" tells what one quote alone would make it,
-    where some prove a label only together.
+    One value for each k from 1 to `most`. "any quote" tells what one quote alone
+    would make it, where some prove a label only together.
     """
     ranks = defaultdict(list)
     for query_id, query in queries.items():
@@ -239,8 +242,9 @@ def by_query(
 ) -> measures.Values:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
-    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for
+    each k of `cutoffs`, recall within each of BUDGETS, and the share of it that is
+    evidence.
     """
     chunks, values = defaultdict(list), {}
     for chunk in known:
@@ -321,9 +325,10 @@ def _touches(chunk: Chunk, places: Spans) -> bool:
 def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> list[dict]:
     """Return what the first k passages of each system cost and bring, cheapest first.
 
-    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of evidence and of
-    full answers (`full`, None without any) are means over the queries with quotes. `instead` is the
-    cheapest point of another system that brings as much, is CHEAPER and isn't beaten.
+    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of
+    evidence and of full answers (`full`, None without any) are means over the
+    queries with quotes. `instead` is the cheapest point of another system that
+    brings as much, is CHEAPER and isn't beaten.
     """
     queries = quoted_queries(evals, among=query_ids)
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
@@ -358,8 +363,8 @@ def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, floa
 def _as_much(point: dict, others: list[dict], table: pd.DataFrame, matters: float) -> dict:
     """Return the first of others that is cheaper and brings as much, with its differences, or {}.
 
-    That is as much evidence and as many full answers: neither is lower by `matters` in the worst
-    case (non-inferiority: ICH E9, 1998).
+    That is as much evidence and as many full answers: neither is lower by `matters`
+    in the worst case (non-inferiority: ICH E9, 1998).
     """
     for other in others:
         if other["tokens"] > CHEAPER * point["tokens"]:
@@ -388,10 +393,11 @@ def _is_not_worse(change: pd.Series, matters: float) -> bool:
 def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried: runs.Run) -> dict:
     """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
-    Further runs are of one system; it is lost as in the first of them. Where lists are cut to
-    `depth` passages, measures are taken and named there, and budgets that they don't fill aren't
-    compared; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it depends
-    on how many are compared. `any_quote` is as if each quote were enough, {} if each is.
+    Further runs are of one system; it is lost as in the first of them. Where lists
+    are cut to `depth` passages, measures are taken and named there, and budgets that
+    they don't fill aren't compared; `within` is how many tokens they fill, up to
+    BUDGET. The verdict is empty: it depends on how many are compared. `any_quote` is
+    as if each quote were enough, {} if each is.
     """
     queries = quoted_queries(evals, among=query_ids)
     sides = [ranked_passages(evals, run) for run in tried]
@@ -434,9 +440,9 @@ def deciding_measure(names: Iterable[str], decides: str) -> str:
 def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk]]:
     """Return the passages that a run ranks, {} where it ranks documents, and all that are known.
 
-    Numbers of chunks are those of the saved set that its card names (`chunker`); where there is
-    none they count as documents. Of spans those are known that the run ranks for any query. Raises
-    EvalSetError for a number that the set lacks.
+    Numbers of chunks are those of the saved set that its card names (`chunker`);
+    where there is none they count as documents. Of spans those are known that the
+    run ranks for any query. Raises EvalSetError for a number that the set lacks.
     """
     names = {name for ranking in run.parts.values() for name, _ in ranking}
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
@@ -458,8 +464,9 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than where the run's lists end returned all that it found, and so did one of
-    several searches, and each one of a run whose lists are not cut.
+    One that is shorter than where the run's lists end returned all that it found,
+    and so did one of several searches, and each one of a run whose lists are not
+    cut.
     """
     depth, fewest = runs.list_depth(run) or math.inf, math.inf
     for query_id in queries:

@@ -20,8 +20,8 @@ def read_compared(
 ) -> list[Run]:
     """Return the base (None: the saved baseline) and the other systems, as `read` gives a run.
 
-    Each has a name of its own. Raises EvalSetError, also for a look at test (`split` is not dev) of
-    what nobody chose on dev.
+    Each has a name of its own. Raises EvalSetError, also for a look at test (`split`
+    is not dev) of what nobody chose on dev.
     """
     half_of(split)  # before a function is asked every query
     read = read or partial(read_checked, evals=evals)
@@ -64,7 +64,8 @@ def _named_apart(read: list[Run], systems: list) -> list[Run]:
 def saved_baseline(evals: EvalSet) -> Run:
     """Return the baseline run of the folder, with its ranked chunks where they are saved.
 
-    Raises EvalSetError where it is missing, or is not what results.json measured on this set.
+    Raises EvalSetError where it is missing, or is not what results.json measured on
+    this set.
     """
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
@@ -100,7 +101,8 @@ def read_systems(evals: EvalSet) -> list[Run]:
 def read_checked(path: Path, evals: EvalSet) -> Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
-    With it an empty file is a run that found nothing. Raises EvalSetError for what cannot be used.
+    With it an empty file is a run that found nothing. Raises EvalSetError for what
+    cannot be used.
     """
     if not path.is_file():
         raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])

@@ -865,8 +865,12 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
     assert "| verdict on documents" in comparison_page(both)
     asked = evals.queries.items()
     halves = {q: query._replace(split="test" if q < "q5" else "dev") for q, query in asked}
-    (row,) = compare.compare_on(evals._replace(queries=halves), once, [again], "test")["runs"]
+    evals = evals._replace(queries=halves)
+    found = compare.compare(evals, once, [again, systems["twin"]])
+    compare.join_halves(found, evals, once, [again])
+    row, not_chosen = found["runs"]
     assert [row["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
+    assert "halves" not in not_chosen
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):

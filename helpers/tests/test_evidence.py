@@ -256,6 +256,9 @@ def test_what_suffices_stands_beside_any_quote_where_some_are_needed_together(ev
     label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
     together = evals._replace(judgments=[label, *evals.judgments[1:]])
     for of, times in ((together, 1), (evals, 0)):
-        page = pages.comparison_page(compare.compare(of, run, [run]))
+        found = compare.compare(of, run, [run], None)
+        any_quote = found["runs"][0]["evidence"]["any_quote"]
+        assert {pair["n"] for pair in any_quote.values()} == ({2} if times else set())
+        page = pages.comparison_page(found)
         assert page.count("| evidence delivered in part") == times
         assert page.count("\n| evidence nDCG@1, any quote") == times
