@@ -1,7 +1,7 @@
 """Three of the five calls for other programs; the package's __init__ names all.
 
-A `system` is a run, the path of one, or a function search(query) that returns ids of documents or
-passages, or (id, score), best first.
+A `system` is a run, the path of one, or a function search(query) that returns ids of
+documents or passages, or (id, score), best first.
 """
 
 import re
@@ -28,8 +28,9 @@ def read_run(evals: EvalSet, system) -> runs.Run:
 def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rules) -> dict:
     """Return what is known of each system against the saved baseline, or against `base`.
 
-    It is what the comparison's JSON file holds: of each of its `runs`, `decision` has the verdict.
-    `split` is dev, test or all; `rules` are `matters` and `decides`. Raises EvalSetError.
+    It is what the comparison's JSON file holds: of each of its `runs`, `decision`
+    has the verdict. `split` is dev, test or all; `rules` are `matters` and
+    `decides`. Raises EvalSetError.
     """
     read = partial(read_run, evals)
     against, *others = read_compared(evals, base, systems, split, read)
@@ -44,13 +45,14 @@ def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
     run = read_run(evals, system)
     rankings, known = evidence.ranked_passages(evals, run)
     queries = evidence.quoted_queries(known_to_all(evals, run)) if rankings else {}
-    return evidence.by_query(evals, queries, rankings, known)
+    return evidence.by_query(evals.documents, queries, rankings, known)
 
 
 def _ask_each(evals: EvalSet, search) -> Path:
     """Ask a function for each query, with a bar; return the run that was written.
 
-    It is in `comparisons/asked/`, away from the reports; its card has the seconds of a query.
+    It is in `comparisons/asked/`, away from the reports; its card has the seconds of
+    a query.
     """
     called = getattr(search, "__name__", type(search).__name__)
     name = re.sub(r"\W+", "-", called).strip("-")  # a lambda has signs that no file may have

@@ -1,10 +1,10 @@
 """Hold runs of any engine against the saved baseline: read, measure, decide, show.
 
-`systems` reads the runs and `verdicts` decides; what they say stands in one dictionary, the content
-of the comparison's JSON file, which `pages` shows.
+`systems` reads the runs and `verdicts` decides; what they say stands in one
+dictionary, the content of the comparison's JSON file, which `pages` shows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -39,17 +39,20 @@ def compare_command(
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
-    `rules` are `matters` and `decides`, where they are not those of the set; `pairs` is how many
-    unjudged results go to the pairs to read, `junit` a file to write. Each run is judged by itself,
-    as `verdicts.gate_statuses` says; 1 of any comes before all else. Raises EvalSetError where they
-    cannot be compared, which ends the program with 2.
+    `rules` are `matters` and `decides`, where they are not those of the set; `pairs`
+    is how many unjudged results go to the pairs to read, `junit` a file to write.
+    Each run is judged by itself, as `verdicts.gate_statuses` says; 1 of any comes
+    before all else. Raises EvalSetError where they cannot be compared, which ends
+    the program with 2.
     """
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
     against, *others = systems.read_compared(evals, base, paths, split)
     comparison = compare_on(evals, against, others, split, **rules)
     statuses = verdicts.gate_statuses(comparison, gate, strict, no_new_failures)
-    name = _report_name(paths, split)
+    name = "+".join(runs.unzipped(path).stem for path in paths)
+    if split != "dev":
+        name += f"-{split}"  # beside the report on dev, not over it
     pages.write_comparison((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         half = systems.half_of(split)
@@ -57,12 +60,6 @@ def compare_command(
     if junit:
         files.write(junit, pages.as_junit(comparison, statuses))
     return 1 if 1 in statuses else max(statuses)
-
-
-def _report_name(paths: list[Path], split: str) -> str:
-    """Return the name of a report, which on test stands beside that on dev, not over it."""
-    name = "+".join(runs.unzipped(path).stem for path in paths)
-    return name if split == "dev" else f"{name}-{split}"
 
 
 def _list_to_read(evals: EvalSet, found: list[dict]) -> None:
@@ -77,20 +74,21 @@ def _list_to_read(evals: EvalSet, found: list[dict]) -> None:
 def compare_on(evals: EvalSet, base: Run, others: list[Run], split: str, **rules) -> dict:
     """Return what `compare` does on dev, test or all, with both halves where test is asked.
 
-    The `decision` of a run has the verdict and the fields of Paired. `rules` are `matters` and
-    `decides`, if not those of the set. Raises EvalSetError where no label is for what a run found.
+    The `decision` of a run has the verdict and the fields of Paired. `rules` are
+    `matters` and `decides`, if not those of the set. Raises EvalSetError where no
+    label is for what a run found.
     """
     files.refuse(files.schema("settings").faults(rules))
     evals = evals._replace(**rules)
     comparison = compare(evals, base, others, split, measures.MEASURES)
     if split == "test" and evals.qrels("dev"):
         join_halves(comparison, evals, base, others)
-    read = [base, *(first for first, *_ in systems.by_system(others))]
-    for run, row in zip(read, [comparison["base"], *comparison["runs"]], strict=True):
+    first = [base, *(run for run, *_ in systems.by_system(others))]
+    for run, row in zip(first, [comparison["base"], *comparison["runs"]], strict=True):
         if not row["judged@10"]:
             raise EvalSetError(f"{run.name}: {why}" for why in (UNJUDGED, *run.warnings))
     for row in comparison["runs"]:
-        decides = verdicts.decided_by(row, comparison["decides"])
+        decides = verdicts.decided_by(row, evals.decides)
         row["decision"] = verdicts.decision(row, decides)
     return comparison
 
@@ -104,23 +102,26 @@ def compare(
 ) -> dict:
     """Return what is known about each of `others` against `base`; `split` is dev, test or all.
 
-    `names` are the measures that are taken beside the one that decides. Runs of one system, by
-    their cards, are averaged by query and are one row; what is known of a single list (warnings,
-    judged@10, lost evidence, AUROC) is that of the first of them.
-    Measures are taken and named at the depth that two runs both have (recall@50). p of the primary
-    one is adjusted over the runs, of others over the measures. Raises EvalSetError without queries.
+    `names` are the measures that are taken beside the one that decides. Runs of one
+    system, by their cards, are averaged by query and are one row; what is known of a
+    single list (warnings, judged@10, lost evidence, AUROC) is that of the first of
+    them. Measures are taken and named at the depth that two runs both have
+    (recall@50). p of the primary one is adjusted over the runs, of others over the
+    measures. Raises EvalSetError without queries.
     """
     half = systems.half_of(split)
-    known = systems.known_to_all(evals, base, *others)
+    known, groups = systems.known_to_all(evals, base, *others), systems.by_system(others)
+    left_out = systems.left_out(evals, known, half)
     qrels = _measured_queries(known, half)
-    groups = systems.by_system(others)
-    rows = [_system_row(known, qrels, base, group, names) for group in groups]
+    wanted = [verdicts.of_documents(known.decides), *names]
+    described = _base_row(base, qrels, wanted, len(known.documents))
+    rows = [_system_row(known, qrels, base, group, wanted) for group in groups]
     verdicts.give_verdicts(rows, known.decides, known.matters)
-    described = _base_row(known, qrels, base, names)
-    with_runs = [*zip([described, *rows], [[base], *groups], strict=True)]
-    for row, (run, *_) in with_runs:
-        row["told_apart"] = measures.answerability_auroc(known, half, run.rankings)
-    of_passages = {row["name"]: group for row, group in with_runs if group[0].parts}
+    passages = {}
+    for row, group in zip([described, *rows], [[base], *groups], strict=True):
+        row["told_apart"] = measures.answerability_auroc(known, half, group[0].rankings)
+        if group[0].parts:
+            passages[row["name"]] = group
     comparison = {
         "evaluation_set": known.name,
         "corpus_sha256": known.corpus_hash(),
@@ -132,9 +133,9 @@ def compare(
         "base": described,
         "runs": rows,
     }
-    if len(of_passages) > (2 if base.parts else 1):  # several beside the base
-        comparison["costs"] = evidence.cost_points(known, qrels, of_passages)
-    return comparison | systems.left_out(evals, known, half)
+    if len(passages) > (2 if base.parts else 1):  # several beside the base
+        comparison["costs"] = evidence.cost_points(known, qrels, passages)
+    return comparison | left_out
 
 
 def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
@@ -149,20 +150,19 @@ def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
     return qrels
 
 
-# One run.
+# One run, and a system against the base.
 
 
-def _base_row(evals: EvalSet, qrels: Qrels, base: Run, names: Sequence[str]) -> dict:
-    """Return what is known of the base by itself."""
-    depth = measures.cut_alike(len(evals.documents), base).depth
-    names = _at_depth((verdicts.of_documents(evals.decides), *names), depth)
+def _base_row(base: Run, qrels: Qrels, wanted: list[str], documents: int) -> dict:
+    """Return what is known of the base by itself; the corpus has so many `documents`."""
+    names = _at_depth(wanted, measures.cut_alike(documents, base).depth)
     return _run_row(base, qrels, measures.per_query(qrels, base.rankings, names))
 
 
-def _at_depth(names: Iterable[str], depth: float) -> list[str]:
+def _at_depth(wanted: list[str], depth: float) -> list[str]:
     """Return the measures, each once, those that are deeper than a cut to its depth."""
-    cut = (measures.at_depth(name, depth) for name in names)
-    return [*dict.fromkeys(cut)]  # of five documents, recall@10 and recall@100 are one
+    names = [measures.at_depth(name, depth) for name in wanted]
+    return [*dict.fromkeys(names)]  # of five documents, recall@10 and recall@100 are one
 
 
 def _run_row(run: Run, qrels: Qrels, values: measures.Values) -> dict:
@@ -184,73 +184,59 @@ def _run_warnings(run: Run, qrels: Qrels) -> list[str]:
     return [*run.warnings, without + runs.first_names(missing)]
 
 
-# A system against the base.
-
-
 def _system_row(
-    evals: EvalSet, qrels: Qrels, base: Run, group: list[Run], names: Sequence[str]
+    evals: EvalSet, qrels: Qrels, base: Run, group: list[Run], wanted: list[str]
 ) -> dict:
-    """Return everything about the runs of a system against the base but the verdict."""
+    """Return everything about the runs of a system against the base but the verdict.
+
+    `wanted` are the measures of lists that are deep enough, the primary one first.
+    """
     alike = measures.cut_alike(len(evals.documents), base, *group)
-    cut_base, *cut_group = alike.runs
-    run, *further = cut_group
-    names = _at_depth((verdicts.of_documents(evals.decides), *names), alike.depth)
-    before = measures.per_query(qrels, cut_base.rankings, names)
-    tables = [measures.per_query(qrels, of.rankings, names) for of in cut_group]
+    names = _at_depth(wanted, alike.depth)
+    cut_base, run, *further = alike.runs
+    before, *tables = [measures.per_query(qrels, one.rankings, names) for one in alike.runs]
     after = stats.averaged(tables)
     primary = names[0]
     changes = {q: (before[q][primary], after[q][primary]) for q in qrels}
     full = measures.answered_in_full(qrels, evals.full_grade)
 
     row = _run_row(run, qrels, after)
-    row["warnings"] += _system_warnings(qrels, alike, names, len(evals.documents))
+    for other in further:
+        row["warnings"] += [f"{other.name}: {words}" for words in _run_warnings(other, qrels)]
+    row["warnings"] += measures.cut_warnings(alike, names, len(evals.documents))
+    row["warnings"] += measures.length_warnings(qrels, alike.depth, cut_base, run)
+    row["warnings"] += measures.label_warnings(qrels, alike.depth, cut_base, run)
     if further:
-        ends = sorted(fmean(values[primary] for values in table.values()) for table in tables)
+        means = [fmean(values[primary] for values in table.values()) for table in tables]
         row["name"] = run.one_of
-        row["averaged"] = {"runs": len(group), "low": ends[0], "high": ends[-1]}
+        row["averaged"] = {"runs": len(group), "low": min(means), "high": max(means)}
     row |= {
         "measures": stats.by_measure(names, before, after),
         "bounds": stats.bounds_of(primary, before, after),
-        "same_run": all(_is_same_run(evals.queries, base, of) for of in group),
+        "same_run": all(_is_same_run(evals.queries, base, one) for one in group),
         "new_failures": _new_failures(qrels, base, group),
         "full_lost": _full_lost(full, evals.full_grade, cut_base, run),
     }
-    row |= _by_field(evals, changes)
+    for field in measures.fields_told(evals):
+        ids = measures.ids_by_field(evals, changes, field)
+        row[f"by_{field}"] = _means_by_group(ids, changes)
     row |= {
         "moved": _most_changed(evals.queries, changes),
         "full": _full_answers(full, evals.full_grade, alike),
         "evidence": evidence.compare_evidence(evals, qrels, alike.depth, *alike.runs),
-        "unjudged": [],
+        "unjudged": [] if further else _unjudged(qrels, cut_base, run, primary, evals.grades[-1]),
     }
-    if not further:
-        row["unjudged"] = _unjudged(qrels, cut_base, run, primary, evals.grades[-1])
-    searched_again = [of for of in (*group, base) if of.first.keys() & qrels.keys()]
+    searched_again = [one for one in (*group, base) if one.first.keys() & qrels.keys()]
     if searched_again:
         row["searches"] = _further_searches(evals, qrels, searched_again[0])
     return row
 
 
-def _system_warnings(
-    qrels: Qrels, alike: measures.Alike, names: list[str], documents: int
-) -> list[str]:
-    """Return what the reader should know of a base and the runs of a system beside `_run_warnings`.
-
-    Of further runs these, too; `documents` is how many the corpus has.
-    """
-    base, run, *further = alike.runs
-    warnings = []
-    for other in further:
-        warnings += [f"{other.name}: {words}" for words in _run_warnings(other, qrels)]
-    warnings += measures.cut_warnings(alike, names, documents)
-    warnings += measures.length_warnings(qrels, alike.depth, base, run)
-    return warnings + measures.label_warnings(qrels, alike.depth, base, run)
-
-
 def _is_same_run(queries: dict[str, Query], base: Run, run: Run) -> bool:
     """Return whether two runs have the same lists, of passages where both rank them.
 
-    Lists of all queries of each half that the run answers count, whichever half is measured: a rare
-    loss may be in the other one.
+    Lists of all queries of each half that the run answers count, whichever half is
+    measured: a rare loss may be in the other one.
     """
     before, after = base.rankings, run.rankings
     if base.parts and run.parts:
@@ -281,27 +267,20 @@ def _full_lost(labels: Qrels, full_grade: int, base: Run, run: Run) -> list[str]
     lost = []
     for query_id, grades in labels.items():
         full = {doc_id for doc_id, grade in grades.items() if grade >= full_grade}
-        before, after = (dict(of.rankings.get(query_id, [])[:DEPTH]) for of in (base, run))
-        if full & before.keys() and not full & after.keys():
+        before, after = (_ids(one.rankings, query_id)[:DEPTH] for one in (base, run))
+        if full.intersection(before) and full.isdisjoint(after):
             lost.append(query_id)
     return lost
 
 
-def _by_field(evals: EvalSet, changes: dict[str, Means]) -> dict[str, dict]:
-    """Return the means of each group of queries as `by_kind`, `by_popularity` and so on."""
-    told = {}
-    for field in measures.fields_told(evals):
-        groups = measures.ids_by_field(evals, changes, field)
-        told[f"by_{field}"] = {
-            value: _group_means([changes[q] for q in ids]) for value, ids in groups.items()
-        }
-    return told
-
-
-def _group_means(changes: list[Means]) -> dict:
-    """Return n and both means of a group of queries, without p: n is small."""
-    base, run = (sum(values) / len(changes) for values in zip(*changes, strict=True))
-    return {"n": len(changes), "base": base, "run": run, "difference": run - base}
+def _means_by_group(ids: dict[str, list[str]], changes: dict[str, Means]) -> dict[str, dict]:
+    """Return n and both means of each group of queries, without p: n is small."""
+    groups = {}
+    for value, query_ids in ids.items():
+        n = len(query_ids)
+        base, run = (sum(changes[q][side] for q in query_ids) / n for side in (0, 1))
+        groups[value] = {"n": n, "base": base, "run": run, "difference": run - base}
+    return groups
 
 
 def _most_changed(queries: dict[str, Query], changes: dict[str, Means]) -> list[dict]:
@@ -312,8 +291,8 @@ def _most_changed(queries: dict[str, Query], changes: dict[str, Means]) -> list[
     rows = []
     for query_id in lost + won:
         query, (base, run) = queries[query_id], changes[query_id]
-        asked = {"query_id": query_id, "kind": query.kind, "query": query.query}
-        rows.append(asked | {"base": base, "run": run})
+        row = {"query_id": query_id, "kind": query.kind, "query": query.query}
+        rows.append(row | {"base": base, "run": run})
     return rows
 
 
@@ -329,8 +308,8 @@ def _full_answers(labels: Qrels, full_grade: int, alike: measures.Alike) -> dict
 def _unjudged(qrels: Qrels, base: Run, run: Run, primary: str, highest: int) -> list[dict]:
     """Return the least and the largest difference that grades of unjudged results could give.
 
-    Grades go up to `highest`. Each as the fields of Paired; [] for another measure than nDCG, and
-    where all are judged.
+    Grades go up to `highest`. Each as the fields of Paired; [] for another measure
+    than nDCG, and where all are judged.
     """
     family, _, k = primary.partition("@")
     if family != "nDCG":
@@ -351,22 +330,25 @@ def _unjudged(qrels: Qrels, base: Run, run: Run, primary: str, highest: int) -> 
 def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
     """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
 
-    `means` are those of first searches alone and of all, over the `n` queries that have quotes; []
-    for a run of documents.
+    `means` are those of first searches alone and of all, over the `n` queries that
+    have quotes; [] for a run of documents.
     """
     again = run.first.keys() & qrels.keys()
     measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    told = {"name": run.name, "queries": len(again), "n": 0, "measure": measure, "means": []}
     ranked, known = evidence.ranked_passages(evals, run)
-    if not ranked:
-        return told
-    quoted = {q: query for q, query in evidence.quoted_queries(evals).items() if q in again}
-    if quoted:
-        alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
-        tables = [evidence.by_query(evals, quoted, of, known) for of in (alone, ranked)]
-        told["n"] = len(quoted)
-        told["means"] = [fmean(row[measure] for row in table.values()) for table in tables]
-    return told
+    quoted = evidence.quoted_queries(evals, among=again) if ranked else {}
+    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
+    means = []
+    for rankings in (alone, ranked) if quoted else ():
+        values = evidence.by_query(evals.documents, quoted, rankings, known)
+        means.append(fmean(row[measure] for row in values.values()))
+    return {
+        "name": run.name,
+        "queries": len(again),
+        "n": len(quoted),
+        "measure": measure,
+        "means": means,
+    }
 
 
 # Both halves.
@@ -375,7 +357,8 @@ def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
 def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) -> None:
     """Add to the chosen runs of a comparison of one half what both halves say of them (`halves`).
 
-    And, where others do, what the test queries say that share no relevant document with dev.
+    And, where others do, what the test queries say that share no relevant document
+    with dev.
     """
     evals = systems.known_to_all(evals, base, *chosen)
     halves = {comparison["split"]: comparison}
@@ -386,22 +369,23 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     if 0 < len(apart) < len(evals.qrels("test")):
         alone = evals._replace(queries={q: evals.queries[q] for q in apart})
         halves[APART] = compare(alone, base, chosen, "test")
-    by_name = {half: {row["name"]: row for row in of["runs"]} for half, of in halves.items()}
     for row in comparison["runs"]:
-        name = row["name"]
-        if all(name in rows for rows in by_name.values()):
-            of_run = {half: rows[name] for half, rows in by_name.items()}
-            row["halves"] = _confirmed(of_run, verdicts.decided_by(row, comparison["decides"]))
+        own = {}
+        for half, found in halves.items():
+            for of_half in found["runs"]:
+                if of_half["name"] == row["name"]:
+                    own[half] = of_half
+        if own.keys() == halves.keys():
+            row["halves"] = _confirmed(own, verdicts.decided_by(row, comparison["decides"]))
 
 
 def _confirmed(halves: dict[str, dict], decides: str) -> dict:
     """Return what decides about a run in each half, and whether test confirms dev."""
     if not all(decides in verdicts.able_to_decide(row) for row in halves.values()):
         decides = verdicts.of_documents(decides)  # without evidence its documents confirm it
-    told = {half: verdicts.decision(row, decides) for half, row in halves.items()}
-    dev, test = (told.pop(half) for half in files.SPLITS)
-    between = stats.confirmation(dev, test)
-    return {"dev": dev, "test": test, "test minus dev": between, **told}
+    decisions = {half: verdicts.decision(row, decides) for half, row in halves.items()}
+    dev, test = (decisions.pop(half) for half in files.SPLITS)
+    return {"dev": dev, "test": test, "test minus dev": stats.confirmation(dev, test)} | decisions
 
 
 # What to read next.
@@ -412,8 +396,8 @@ def pairs_to_read(
 ) -> list[dict]:
     """Return the `n` unjudged pairs whose grades could move the differences in PRIMARY most.
 
-    By `measures.weights_of_labels`, of several runs the largest. They are sorted by id, so that no
-    row says which run brought it; the panel shuffles them.
+    By `measures.weights_of_labels`, of several runs the largest. They are sorted by
+    id, so that no row says which run brought it; the panel shuffles them.
     """
     weights: dict[Pair, float] = {}
     evals = systems.known_to_all(evals, base, *others)

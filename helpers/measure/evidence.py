@@ -1,13 +1,14 @@
 """What the reader gets: the quotes that prove a label, found whole in ranked chunks or not.
 
-No library measures this. Every value is a lower bound where another passage answers too.
+No library measures this. Every value is a lower bound where another passage answers
+too.
 """
 
 import functools
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the 
 Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places
 Rankings = dict[str, list[Chunk]]  # by query, best first
 Queries = dict[str, "Wanted"]  # by id
+Documents = dict[str, Document]  # by id
 
 
 class Wanted(NamedTuple):
@@ -47,18 +49,24 @@ class Wanted(NamedTuple):
     quotes: dict[str, Alternatives]
 
 
-def quoted_queries(evals: EvalSet, split: str | None = None) -> dict[str, Wanted]:
-    """Return {query_id: Wanted} of the queries with evidence; `split` keeps one half.
+def quoted_queries(
+    evals: EvalSet, split: str | None = None, among: Collection[str] | None = None
+) -> dict[str, Wanted]:
+    """Return {query_id: Wanted} of the queries with evidence; `split` and `among` keep some.
 
-    Documents whose label has no quote are left out: nothing could show that they were delivered.
+    Documents whose label has no quote are left out: nothing could show that they
+    were delivered.
     """
-    queries = {q: Wanted({}, {}) for q in evals.queries if split in (None, evals.queries[q].split)}
+    queries: Queries = {}
+    for query_id, query in evals.queries.items():
+        if split in (None, query.split) and (among is None or query_id in among):
+            queries[query_id] = Wanted({}, {})
     for label in evals.judgments:
         if label.relevance and label.evidence and label.query_id in queries:
-            body = evals.documents[label.doc_id].retrieval_text
+            body, query = evals.documents[label.doc_id].retrieval_text, queries[label.query_id]
             spans = [[quote_spans(quote, body) for quote in quotes] for quotes in label.evidence]
-            queries[label.query_id].grades[label.doc_id] = label.relevance
-            queries[label.query_id].quotes[label.doc_id] = spans
+            query.grades[label.doc_id] = label.relevance
+            query.quotes[label.doc_id] = spans
     return {query_id: query for query_id, query in queries.items() if query.grades}
 
 
@@ -95,12 +103,13 @@ def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) ->
 
 
 def any_quote(queries: Queries) -> Queries:
-    """Return the queries as if each quote were enough by itself, {} where each is."""
+    """Return the queries of which a label takes several quotes together, as if each were enough."""
     alone = {}
     for query_id, query in queries.items():
         quotes = {d: [[quote] for quote in chain(*own)] for d, own in query.quotes.items()}
-        alone[query_id] = query._replace(quotes=quotes)
-    return {} if alone == queries else alone
+        if quotes != query.quotes:
+            alone[query_id] = query._replace(quotes=quotes)
+    return alone
 
 
 # By the first k chunks.
@@ -114,9 +123,10 @@ def recall(query: Wanted, ranks: dict[str, int], k: int) -> float:
 def ndcg(query: Wanted, ranks: dict[str, int], k: int, fewest: dict[str, int]) -> float:
     """Return nDCG@k with linear gain (Järvelin and Kekäläinen 2002).
 
-    A rank gains a document's grade where the document's evidence is whole for the first time. The
-    ideal ranking brings the `fewest` chunks of one document after the other, in the order that
-    gains most. It forgives no cut, see fewest_chunks; where k chunks can gain nothing, nDCG is 0.
+    A rank gains a document's grade where the document's evidence is whole for the
+    first time. The ideal ranking brings the `fewest` chunks of one document after
+    the other, in the order that gains most. It forgives no cut, see fewest_chunks;
+    where k chunks can gain nothing, nDCG is 0.
     """
     gain = sum(query.grades[d] / math.log2(r + 1) for d, r in ranks.items() if r <= k)
     ideal = _ideal_dcg(sorted((fewest[d], grade) for d, grade in query.grades.items()), k)
@@ -137,36 +147,45 @@ def _ideal_dcg(left: list[tuple[int, int]], k: int, rank: int = 0, gain: float =
 def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
     """Return how few of a document's chunks hold an alternative whole, 1 where they cut all."""
     sizes = []
-    for own in alternatives:
-        held = {frozenset(n for n, q in enumerate(own) if holds_quote(q, c)) for c in chunks}
-        some = chain(*(combinations(held, size) for size in range(1, len(own) + 1)))
-        sizes += [len(sets) for sets in some if len(frozenset().union(*sets)) == len(own)][:1]
+    for quotes in alternatives:
+        held = {frozenset(n for n, q in enumerate(quotes) if holds_quote(q, c)) for c in chunks}
+        for size in range(1, len(quotes) + 1):
+            if any(
+                len(frozenset().union(*some)) == len(quotes) for some in combinations(held, size)
+            ):
+                sizes.append(size)
+                break
     return min(sizes, default=1)
 
 
 def shares_by_k(queries: Queries, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
-    One value for each k from 1 to `most`. "any quote" tells what one quote alone would make it,
-    where some prove a label only together.
+    One value for each k from 1 to `most`. "any quote" tells what one quote alone
+    would make it, where some prove a label only together.
     """
-    ranks, cutoffs = defaultdict(list), range(1, most + 1)
+    ranks = defaultdict(list)
     for query_id, query in queries.items():
-        units = enumerate(rankings.get(query_id, []), 1)
-        ranks["document"].append(next((n for n, c in units if c.doc_id in query.grades), math.inf))
-    for name, asked in (("any quote", any_quote(queries)), ("evidence", queries)):
+        doc_ids = [chunk.doc_id for chunk in rankings.get(query_id, [])]
+        found = (rank for rank, doc_id in enumerate(doc_ids, 1) if doc_id in query.grades)
+        ranks["document"].append(next(found, math.inf))
+    ways, alone = {"evidence": queries}, any_quote(queries)
+    if alone:
+        ways = {"any quote": queries | alone} | ways
+    for name, asked in ways.items():
         for query_id, query in asked.items():
-            whole = evidence_ranks(query.quotes, rankings.get(query_id, [])).values()
-            ranks[name].append(min(whole, default=math.inf))
-    return {
-        name: [float(np.mean(np.array(row) <= k)) for k in cutoffs] for name, row in ranks.items()
-    }
+            whole = evidence_ranks(query.quotes, rankings.get(query_id, []))
+            ranks[name].append(min(whole.values(), default=math.inf))
+    shares = {}
+    for name, first in ranks.items():
+        shares[name] = [float(np.mean(np.array(first) <= k)) for k in range(1, most + 1)]
+    return shares
 
 
 # By a budget of tokens.
 
 
-def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document]) -> list[Chunk]:
+def context(ranking: Iterable[Chunk], budget: int, documents: Documents) -> list[Chunk]:
     """Return what `budget` tokens hold of a ranking: its first chunks, the last cut to fit.
 
     Text that stands in two chunks is paid for twice.
@@ -187,14 +206,13 @@ def context(ranking: Iterable[Chunk], budget: int, documents: dict[str, Document
 _token_ids = functools.lru_cache(maxsize=2_000)(tokens.token_ids)
 
 
-def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) -> float:
+def _share(query: Wanted, taken: list[Chunk], documents: Documents) -> float:
     """Return the share of the tokens of a context that are quotes, each stretch counted once."""
-    delivered = {
-        (chunk.doc_id, *span)
-        for chunk in taken
-        for span in all_places(query.quotes.get(chunk.doc_id, []))
-        if holds_quote([span], chunk)
-    }
+    delivered = set()
+    for chunk in taken:
+        for start, end in all_places(query.quotes.get(chunk.doc_id, [])):
+            if holds_quote([(start, end)], chunk):
+                delivered.add((chunk.doc_id, start, end))
     stretches: list[tuple[str, int, int]] = []  # quotes that overlap or touch, as one
     for doc_id, start, end in sorted(delivered):
         if stretches and stretches[-1][0] == doc_id and start <= stretches[-1][2]:
@@ -202,8 +220,8 @@ def _share(query: Wanted, taken: list[Chunk], documents: dict[str, Document]) ->
             end = max(end, before)
         stretches.append((doc_id, start, end))
     bodies = (documents[d].retrieval_text[start:end] for d, start, end in stretches)
-    tokens = sum(chunk.n_tokens for chunk in taken)
-    return sum(len(_token_ids(body)) for body in bodies) / tokens if tokens else 0.0
+    paid = sum(chunk.n_tokens for chunk in taken)
+    return sum(len(_token_ids(body)) for body in bodies) / paid if paid else 0.0
 
 
 def depth_needed(chunks: list[Chunk]) -> int:
@@ -216,34 +234,25 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 
 def by_query(
-    evals: EvalSet, queries: Queries, rankings: Rankings, known: Iterable[Chunk], cutoffs=CUTOFFS
+    documents: Documents,
+    queries: Queries,
+    rankings: Rankings,
+    known: Iterable[Chunk],
+    cutoffs: Iterable[int] = CUTOFFS,
 ) -> measures.Values:
     """Return {query_id: {measure: value}}, 0 for no results; `known` are all chunks there are.
 
-    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for each k of
-    `cutoffs`, recall within each of BUDGETS, and the share of it that is evidence.
+    Measures are hit, recall and nDCG of the first k chunks (`evidence hit@5`) for
+    each k of `cutoffs`, recall within each of BUDGETS, and the share of it that is
+    evidence.
     """
-    return by_query_asked([queries], evals, rankings, known, cutoffs)[0]
-
-
-def by_query_asked(
-    asked: list[Queries], evals: EvalSet, rankings: Rankings, known: Iterable[Chunk], cutoffs
-) -> list[measures.Values]:
-    """Return what `by_query` does for each way to ask; the first has every query of the others.
-
-    So the rankings are cut to the budgets once.
-    """
-    chunks, values = defaultdict(list), [{} for _ in asked]
+    chunks, values = defaultdict(list), {}
     for chunk in known:
         chunks[chunk.doc_id].append(chunk)
-    for query_id in asked[0]:
+    for query_id, query in queries.items():
         ranking = rankings.get(query_id, [])
-        contexts = {budget: context(ranking, budget, evals.documents) for budget in BUDGETS}
-        for queries, rows in zip(asked, values, strict=True):
-            if query_id in queries:
-                query = queries[query_id]
-                rows[query_id] = _at_cutoffs(query, ranking, chunks, cutoffs)
-                rows[query_id] |= _at_budgets(query, contexts, evals)
+        row = _at_cutoffs(query, ranking, chunks, cutoffs)
+        values[query_id] = row | _at_budgets(query, ranking, documents)
     return values
 
 
@@ -258,13 +267,14 @@ def _at_cutoffs(query: Wanted, ranking: list[Chunk], chunks: dict, cutoffs) -> d
     return row
 
 
-def _at_budgets(query: Wanted, contexts: dict, evals: EvalSet) -> dict[str, float]:
+def _at_budgets(query: Wanted, ranking: list[Chunk], documents: Documents) -> dict[str, float]:
     """Return recall within each budget, and the share of its tokens that is evidence."""
     row = {}
-    for budget, taken in contexts.items():
+    for budget in BUDGETS:
+        taken = context(ranking, budget, documents)
         ranks = evidence_ranks(query.quotes, taken)
         row[recall_name(budget)] = recall(query, ranks, len(taken))
-        row[f"evidence share of {budget} tokens"] = _share(query, taken, evals.documents)
+        row[f"evidence share of {budget} tokens"] = _share(query, taken, documents)
     return row
 
 
@@ -272,14 +282,21 @@ def _at_budgets(query: Wanted, contexts: dict, evals: EvalSet) -> dict[str, floa
 
 
 def losses(
-    evals: EvalSet, queries: Queries, rankings: Rankings, known: list[Chunk], budget: int = BUDGET
+    documents: Documents,
+    queries: Queries,
+    rankings: Rankings,
+    known: list[Chunk],
+    budget: int = BUDGET,
 ) -> dict[str, str]:
     """Return {query_id: one of LOSSES} within `budget` tokens; `known` are all chunks."""
-    return {q: _loss(evals, of, rankings.get(q, []), known, budget) for q, of in queries.items()}
+    places = {}
+    for query_id, query in queries.items():
+        ranking = rankings.get(query_id, [])
+        places[query_id] = _loss(query, ranking, context(ranking, budget, documents), known)
+    return places
 
 
-def _loss(evals: EvalSet, query: Wanted, ranking: list, known: list, budget: int) -> str:
-    taken = context(ranking, budget, evals.documents)
+def _loss(query: Wanted, ranking: list[Chunk], taken: list[Chunk], known: list[Chunk]) -> str:
     ranked = {chunk.doc_id for chunk in ranking} & query.grades.keys()
     if evidence_ranks(query.quotes, taken):
         return DELIVERED
@@ -308,17 +325,20 @@ def _touches(chunk: Chunk, places: Spans) -> bool:
 def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> list[dict]:
     """Return what the first k passages of each system cost and bring, cheapest first.
 
-    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of evidence and of
-    full answers (`full`, None without any) are means over the queries with quotes. `instead` is the
-    cheapest point of another system that brings as much, is CHEAPER and isn't beaten.
+    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of
+    evidence and of full answers (`full`, None without any) are means over the
+    queries with quotes. `instead` is the cheapest point of another system that
+    brings as much, is CHEAPER and isn't beaten.
     """
-    queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
+    queries = quoted_queries(evals, among=query_ids)
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
     cutoffs, rows = sorted({int(min(k, depth)) for k in POINTS}), []
     for name, group in systems.items():
         for run in group:
-            rankings, _ = ranked_passages(evals, run)
-            rows += [(name, *row) for row in _costs(queries, rankings, cutoffs, evals.full_grade)]
+            rankings, _ = ranked_passages(evals, run)  # {} for a run of documents
+            for k, query_id in product(cutoffs, queries if rankings else ()):
+                taken = rankings.get(query_id, [])[:k]
+                rows.append((name, k, query_id, *_cost(queries[query_id], taken, evals.full_grade)))
     table = pd.DataFrame(rows, columns=["name", "k", "query_id", "tokens", "recall", "full"])
     table = table.groupby(["name", "k", "query_id"], sort=False).mean()
     means = table.groupby(["name", "k"], sort=False).mean().sort_values("tokens", kind="stable")
@@ -332,33 +352,19 @@ def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> li
     return points
 
 
-def _costs(
-    queries: Queries, rankings: Rankings, cutoffs: list[int], full_grade: int
-) -> list[tuple[int, str, int, float, float]]:
-    """Return (k, query_id, *_cost) of the first k passages, [] for a run of documents."""
-    if not rankings:
-        return []
-    rows = []
-    for k in cutoffs:
-        for query_id, query in queries.items():
-            taken = rankings.get(query_id, [])[:k]
-            rows.append((k, query_id, *_cost(query, taken, full_grade)))
-    return rows
-
-
 def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, float, float]:
     """Return tokens of some passages, recall of evidence and of full answers, NaN without one."""
     ranks = evidence_ranks(query.quotes, taken)
     full = [doc_id in ranks for doc_id, grade in query.grades.items() if grade >= full_grade]
-    tokens = sum(chunk.n_tokens for chunk in taken)
-    return tokens, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
+    paid = sum(chunk.n_tokens for chunk in taken)
+    return paid, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
 
 
 def _as_much(point: dict, others: list[dict], table: pd.DataFrame, matters: float) -> dict:
     """Return the first of others that is cheaper and brings as much, with its differences, or {}.
 
-    That is as much evidence and as many full answers: neither is lower by `matters` in the worst
-    case (non-inferiority: ICH E9, 1998).
+    That is as much evidence and as many full answers: neither is lower by `matters`
+    in the worst case (non-inferiority: ICH E9, 1998).
     """
     for other in others:
         if other["tokens"] > CHEAPER * point["tokens"]:
@@ -367,9 +373,15 @@ def _as_much(point: dict, others: list[dict], table: pd.DataFrame, matters: floa
         evidence, full = change["recall"], change["full"].dropna()
         if _is_not_worse(evidence, matters) and (full.empty or _is_not_worse(full, matters)):
             low, high = stats.t_interval(evidence) or (None, None)
-            told = {field: other[field] for field in ("name", "k", "tokens")}
-            told |= {"difference": float(evidence.mean()), "low": low, "high": high}
-            return told | {"full": None if full.empty else float(full.mean())}
+            return {
+                "name": other["name"],
+                "k": other["k"],
+                "tokens": other["tokens"],
+                "difference": float(evidence.mean()),
+                "low": low,
+                "high": high,
+                "full": None if full.empty else float(full.mean()),
+            }
     return {}
 
 
@@ -381,31 +393,34 @@ def _is_not_worse(change: pd.Series, matters: float) -> bool:
 def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried: runs.Run) -> dict:
     """Return what is known of evidence against that of the first run, {} unless all rank passages.
 
-    Further runs are of one system; it is lost as in the first of them. Where lists are cut to
-    `depth` passages, measures are taken and named there, and budgets that they don't fill aren't
-    compared; `within` is how many tokens they fill, up to BUDGET. The verdict is empty: it depends
-    on how many are compared. `any_quote` is as if each quote were enough, {} if each is.
+    Further runs are of one system; it is lost as in the first of them. Where lists
+    are cut to `depth` passages, measures are taken and named there, and budgets that
+    they don't fill aren't compared; `within` is how many tokens they fill, up to
+    BUDGET. The verdict is empty: it depends on how many are compared. `any_quote` is
+    as if each quote were enough, {} if each is.
     """
-    queries = {q: query for q, query in quoted_queries(evals).items() if q in query_ids}
+    queries = quoted_queries(evals, among=query_ids)
     sides = [ranked_passages(evals, run) for run in tried]
-    ranked = [rankings for rankings, _ in sides]
-    if not (queries and all(ranked)):
+    if not queries or not all(rankings for rankings, _ in sides):
         return {}
-    filled = min(_tokens_of_all(of, queries, run) for of, run in zip(ranked, tried, strict=True))
-    short = [budget for budget in BUDGETS if budget > filled]
-    cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
+    filled = math.inf
+    for (rankings, _), run in zip(sides, tried, strict=True):
+        filled = min(filled, _tokens_of_all(rankings, queries, run))
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
-    names = [*names, *(recall_name(budget) for budget in BUDGETS if budget not in short)]
-    asked = [queries, any_quote(queries)]
-    measured = [by_query_asked(asked, evals, *side, cutoffs) for side in sides]
-    values, alone = zip(*measured, strict=True)
+    names = [*names, *(recall_name(budget) for budget in BUDGETS if budget <= filled)]
+    cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
+    several, values, by_any = any_quote(queries), [], []
+    for side in sides:
+        together = by_query(evals.documents, queries, *side, cutoffs)
+        values.append(together)
+        by_any.append(together | by_query(evals.documents, several, *side, cutoffs))
     within = int(min(filled, BUDGET))
-    base, run = (losses(evals, queries, *side, within) for side in sides[:2])
+    base, run = (losses(evals.documents, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
         "measures": stats.by_measure(names, *values),
-        "any_quote": stats.by_measure(names, *alone),
-        "short": short,
+        "any_quote": stats.by_measure(names, *by_any) if several else {},
+        "short": [budget for budget in BUDGETS if budget > filled],
         "within": within,
         "bounds": stats.bounds_of(deciding_measure(names, evals.decides), *values),
         "verdict": "",
@@ -425,9 +440,9 @@ def deciding_measure(names: Iterable[str], decides: str) -> str:
 def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk]]:
     """Return the passages that a run ranks, {} where it ranks documents, and all that are known.
 
-    Numbers of chunks are those of the saved set that its card names (`chunker`); where there is
-    none they count as documents. Of spans those are known that the run ranks for any query. Raises
-    EvalSetError for a number that the set lacks.
+    Numbers of chunks are those of the saved set that its card names (`chunker`);
+    where there is none they count as documents. Of spans those are known that the
+    run ranks for any query. Raises EvalSetError for a number that the set lacks.
     """
     names = {name for ranking in run.parts.values() for name, _ in ranking}
     path = evals.folder / "chunks" / f"{run.chunker}.jsonl"
@@ -449,10 +464,13 @@ def ranked_passages(evals: EvalSet, run: runs.Run) -> tuple[Rankings, list[Chunk
 def _tokens_of_all(rankings: Rankings, queries: Iterable[str], run: runs.Run) -> float:
     """Return how many tokens each ranking that was cut off holds at least.
 
-    One that is shorter than where the run's lists end returned all that it found, and so did one of
-    several searches, and each one of a run whose lists are not cut.
+    One that is shorter than where the run's lists end returned all that it found,
+    and so did one of several searches, and each one of a run whose lists are not
+    cut.
     """
-    depth = runs.list_depth(run) or math.inf
-    single = (rankings.get(q, []) for q in queries if q not in run.first)
-    cut_off = [ranking for ranking in single if len(ranking) >= depth]
-    return min((sum(chunk.n_tokens for chunk in r) for r in cut_off), default=math.inf)
+    depth, fewest = runs.list_depth(run) or math.inf, math.inf
+    for query_id in queries:
+        ranking = rankings.get(query_id, [])
+        if len(ranking) >= depth and query_id not in run.first:
+            fewest = min(fewest, sum(chunk.n_tokens for chunk in ranking))
+    return fewest

@@ -30,8 +30,8 @@ def visible(text: str) -> str:
 class Markup(markupsafe.Markup):
     """Text that is HTML or Markdown. Plain text that is put into it becomes inert.
 
-    `Markup("<p>{}</p>").format(text)`, `+`, `%` and `join` all do that, so nothing but a literal of
-    ours, passed to Markup, becomes markup.
+    `Markup("<p>{}</p>").format(text)`, `+`, `%` and `join` all do that, so nothing
+    but a literal of ours, passed to Markup, becomes markup.
     """
 
     __slots__ = ()
@@ -40,8 +40,9 @@ class Markup(markupsafe.Markup):
     def escape(cls, text: object) -> "Markup":
         """Return markup as it is, and any other text as markup that shows it and does nothing.
 
-        A character with a meaning in HTML or Markdown becomes a numeric reference; `$` and a
-        backslash, which JupyterLab takes for formulas, stand in an element each.
+        A character with a meaning in HTML or Markdown becomes a numeric reference;
+        `$` and a backslash, which JupyterLab takes for formulas, stand in an element
+        each.
         """
         if hasattr(text, "__html__"):
             return cls(text.__html__())
@@ -151,8 +152,8 @@ SAFE = {
 def clean(page: str) -> str:
     """Return HTML with the tags of a text, tables and drawings inside the page, and no others.
 
-    Of every other tag the words stay, of a script or a style nothing. Images come from nowhere but
-    the page, links lead into it, to a file beside it and to https.
+    Of every other tag the words stay, of a script or a style nothing. Images come
+    from nowhere but the page, links lead into it, to a file beside it and to https.
     """
     import nh3  # compiled: where there is no wheel, only pages and the panel lack it
 

@@ -14,7 +14,8 @@ WORDED = 5000  # queries: among more, chains of words in common would tie most o
 def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
     """Return {pair: Jaccard} of near-duplicates that are no versions, and the pairs that are one.
 
-    One are versions, and near-duplicates that say the same (text.count_as_one), a template aside.
+    One are versions, and near-duplicates that say the same (text.count_as_one), a
+    template aside.
     """
     versions, near = evals.versions(), evals.near_duplicates()
     words = {d: evals.words(evals.documents[d].text) for pair in near for d in pair}
@@ -27,9 +28,9 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
     """Return the groups of queries that one half must hold, in the order of their first id.
 
-    Two queries are tied where one family, a document with its versions and copies (`links`, which
-    are computed where not given), answers both in full, and where they are near-doubles. The
-    unanswerable have near-doubles, too.
+    Two queries are tied where one family, a document with its versions and copies
+    (`links`, which are computed where not given), answers both in full, and where
+    they are near-doubles. The unanswerable have near-doubles, too.
     """
     links = alike_documents(evals)[1] if links is None else links
     ties = defaultdict(set, {query_id: {query_id} for query_id in evals.settled_queries})
@@ -42,9 +43,9 @@ def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[s
 def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
     """Return the pairs of queries that share half of their content words, or mostly an answer.
 
-    That is three quarters of the families that are relevant to either, so of queries without a
-    full answer those with the same partial ones are tied. Of more than WORDED queries no words are
-    compared.
+    That is three quarters of the families that are relevant to either, so of queries
+    without a full answer those with the same partial ones are tied. Of more than
+    WORDED queries no words are compared.
     """
     families = defaultdict(list)
     for query_id, family, _ in answers(evals, links):
@@ -83,7 +84,8 @@ def shared_answers(
 ) -> list[tuple[str, str, str, str]]:
     """Return (dev query, test query, document of the first, document of the second).
 
-    The two documents are one or count as one, and each is judged `least` or more for its query.
+    The two documents are one or count as one, and each is judged `least` or more for
+    its query.
     """
     dev, test = defaultdict(list), defaultdict(list)  # of a family: (query, document)
     for query_id, family, doc_id in answers(evals, links, least):

@@ -61,11 +61,11 @@ def leaderboard(comparison: dict) -> pd.DataFrame:
     name = verdicts.of_documents(comparison.get("decides", measures.PRIMARY))
     mean = base["means"][measures.mean_name(base["primary"])]
     first = [base["name"], number(mean), *[""] * 6, number(base["judged@10"], ".2f")]
-    table = [[*first, "the baseline"]]
     ranked = []
     for row in comparison["runs"]:
-        ranked.append([-row["measures"][row["primary"]]["run"], *_board_cells(row, name)])
-    table += [cells for _, *cells in sorted(ranked)]
+        mean = row["measures"][row["primary"]]["run"]
+        ranked.append((-mean, _board_cells(row, name)))
+    table = [[*first, "the baseline"], *(cells for _, cells in sorted(ranked))]
     return pd.DataFrame(table, columns=["run", name, *BOARD], dtype=object).set_index("run")
 
 

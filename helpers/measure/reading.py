@@ -11,9 +11,10 @@ TO_READ = "to_read.jsonl"
 def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
     """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
 
-    A row has `query_id` and `doc_id`, and maybe an old label (`relevance`, `evidence`), `why` it is
-    read again and the `passages` to mark: (start, end) in characters of the retrieval text. `more`
-    rows come behind them. Raises EvalSetError with file and line for a row that cannot be used.
+    A row has `query_id` and `doc_id`, and maybe an old label (`relevance`,
+    `evidence`), `why` it is read again and the `passages` to mark: (start, end) in
+    characters of the retrieval text. `more` rows come behind them. Raises
+    EvalSetError with file and line for a row that cannot be used.
     """
     judged, pairs = {label[:2] for label in evals.judgments}, {}
     for row in [*evalset.read_extra(evals, TO_READ), *more]:
@@ -37,7 +38,8 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
 def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
     """Return the marked passages of a row in the form of its old evidence.
 
-    [] unless the row has a grade above 0 and a passage for each quote, in their order.
+    [] unless the row has a grade above 0 and a passage for each quote, in their
+    order.
     """
     old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
     marked = [text[start:end] for start, end in row.get("passages", [])]

@@ -149,24 +149,23 @@ def evidence_content(
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
             continue
+        is_dev = split == files.SPLITS[0]
         chosen = [*rankings]
-        if split != "dev":
+        if not is_dev:
             chosen = [name for name in rankings if name in {base, *evals.confirmed}]
-        asked = [wanted, evidence.any_quote(wanted)]
-        together, alone = {}, {}
+        values = {}
         for name in chosen:
-            together[name], alone[name] = evidence.by_query_asked(
-                asked, evals, rankings[name], known[name], evidence.CUTOFFS
-            )
-        sets = _chunk_sets(known, together, base, evals.matters)
-        if alone[base]:  # some labels take several quotes together
-            for name, values in alone.items():
-                means = measures.means(values)
-                sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
+            values[name] = evidence.by_query(evals.documents, wanted, rankings[name], known[name])
+        sets = _chunk_sets(known, values, base, evals.matters)
+        several = evidence.any_quote(wanted)
+        for name in chosen if several else ():  # labels that take several quotes together
+            alone = evidence.by_query(evals.documents, several, rankings[name], known[name])
+            means = measures.means(values[name] | alone)
+            sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
         by_k = evidence.shares_by_k(wanted, rankings[base])
         quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
-        if split == "dev":
-            quoted["lost"] = evidence.losses(evals, wanted, rankings[base], known[base])
+        if is_dev:
+            quoted["lost"] = evidence.losses(evals.documents, wanted, rankings[base], known[base])
     return quoted
 
 

@@ -50,11 +50,13 @@ Rankings = dict[str, Ranking]  # by query
 class Run(NamedTuple):
     """A run of documents; `warnings` are lines for the reader.
 
-    `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set that `chunker`
-    names, `doc_id#start:end` a span of characters. `depth` is the number of results after which the
-    run's card says that lists end, 0 where it doesn't. `first` counts the results of the first
-    search for a query, of those that were searched for more than once. `one_of` is the name that
-    the cards of several runs of one system share. `newer` queries came into the set after the run.
+    `parts` ranks passages, if it is a run of them: `doc_id#n` is chunk n of the set
+    that `chunker` names, `doc_id#start:end` a span of characters. `depth` is the
+    number of results after which the run's card says that lists end, 0 where it
+    doesn't. `first` counts the results of the first search for a query, of those
+    that were searched for more than once. `one_of` is the name that the cards of
+    several runs of one system share. `newer` queries came into the set after the
+    run.
     """
 
     name: str
@@ -85,8 +87,8 @@ def check_order(query_id: str, ranking: Ranking) -> None:
 def strictly_decreasing(ranking: Ranking) -> Ranking:
     """Return the ranking with tied scores pulled apart downwards: every tool then reads one order.
 
-    TREC tools sort by score and break ties by rules of their own; some keep only 32-bit floats.
-    A step of one millionth of the score survives that.
+    TREC tools sort by score and break ties by rules of their own; some keep only
+    32-bit floats. A step of one millionth of the score survives that.
     """
     apart: Ranking = []
     for ranked_id, score in ranking:
@@ -98,7 +100,8 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
 def without_own(evals: EvalSet, rankings: Rankings) -> Rankings:
     """Return rankings without the document that a query itself is, or without its passages.
 
-    BEIR goes by the id alone (Thakur et al. 2021): Cranfield's query 1 would lose document 1.
+    BEIR goes by the id alone (Thakur et al. 2021): Cranfield's query 1 would lose
+    document 1.
     """
     own = evals.own_documents
     return {
@@ -115,8 +118,8 @@ def save(
 ) -> None:
     """Write both rankings of a chunker into `runs/`, chunks as a JSON object a query, and a card.
 
-    `differs` is what differs from BASELINE; None leaves a parameter out. Raises ValueError for a
-    ranking out of order.
+    `differs` is what differs from BASELINE; None leaves a parameter out. Raises
+    ValueError for a ranking out of order.
     """
     folder, rows = evals.folder / "runs", []
     for query_id, ranking in chunk_run.items():
@@ -169,8 +172,9 @@ def hashes(evals: EvalSet, chunker: object, asked: Collection[str] | None = None
 def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = None) -> None:
     """Write the facts about a run, with those of its `hashes` that they lack.
 
-    The queries of these are those of the run, and settled ones that it lacks; those without results
-    are listed (`without_results`). Where no `run` is given, they are all queries of the set.
+    The queries of these are those of the run, and settled ones that it lacks; those
+    without results are listed (`without_results`). Where no `run` is given, they are
+    all queries of the set.
     """
     card, asked = dict(facts), None
     if run is not None:
@@ -236,10 +240,11 @@ def newer_queries(run: Rankings, card: dict, evals: EvalSet) -> frozenset[str]:
 def read_run(path: Path, evals: EvalSet) -> Run:
     """Read a run of documents or passages, in TREC form or as JSON lines, from any engine.
 
-    Passages count as their document, which keeps its best score. Ids may be spelled as the source
-    of the set has them (`docs/a.md` for `docs:a`); q1#2 is a further search for q1, whose results
-    stand behind those of the searches before. Unknown queries are left out. Raises EvalSetError
-    with file, line and remedy for every other line that cannot be used.
+    Passages count as their document, which keeps its best score. Ids may be spelled
+    as the source of the set has them (`docs/a.md` for `docs:a`); q1#2 is a further
+    search for q1, whose results stand behind those of the searches before. Unknown
+    queries are left out. Raises EvalSetError with file, line and remedy for every
+    other line that cannot be used.
     """
     problems: list[str] = []
     scores, unknown = _scores_by_query(path, evals, problems)
@@ -274,7 +279,8 @@ def unzipped(path: Path) -> Path:
 def _large_enough(scores: dict[tuple, dict[str, float]]) -> dict[tuple, dict[str, float]]:
     """Return the scores of a run by search, all times one power of two where all are small.
 
-    That's exact, the largest is then from 1 to 2, and no order is lost when scores are rounded.
+    That's exact, the largest is then from 1 to 2, and no order is lost when scores
+    are rounded.
     """
     largest = max((abs(score) for found in scores.values() for score in found.values()), default=0)
     if largest >= SMALL_SCORE:
@@ -324,7 +330,8 @@ def _scores_by_query(path: Path, evals: EvalSet, problems: list[str]) -> tuple[d
 def _need_and_number(query_id: str, queries: dict[str, str]) -> tuple[str | None, int]:
     """Return the set's id of a query, None for an unknown one, and the number of the search.
 
-    That is 1, and 2 or more for a further search, q1#2. `queries` are ids by their spellings.
+    That is 1, and 2 or more for a further search, q1#2. `queries` are ids by their
+    spellings.
     """
     if known := queries.get(query_id):
         return known, 1
@@ -383,8 +390,8 @@ def _number(ranked_id: str, score: object) -> float:
 def _spellings(ids: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return {spelling: id} of whole spellings and of paths without their ending.
 
-    Whole are ids, and what they were before an import escaped their signs and wrote : for /.
-    A spelling of two ids is of neither (""), unless it is an id.
+    Whole are ids, and what they were before an import escaped their signs and wrote
+    : for /. A spelling of two ids is of neither (""), unless it is an id.
     """
     paths, short = {}, {}
     for known in ids:
@@ -415,25 +422,31 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
         fault = evalset.unknown_document(spelling or ranked_id, evals.documents, told)
         raise ValueError(fault)
     if ":" in part:
-        start, _, end = part.partition(":")
-        if "." in part:
-            wanted = "wanted whole numbers of characters, such as 0 to 812"
-            raise ValueError(f"span {start} to {end} of {doc_id}, {wanted}")
-        length = len(evals.documents[doc_id].retrieval_text)
-        if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
-            wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
-            raise ValueError(f"span {start} to {end} of {doc_id}, wanted {wanted}")
+        _check_span(doc_id, part, len(evals.documents[doc_id].retrieval_text))
     elif not part.isdecimal():
         raise ValueError(f"chunk {part!r} of {doc_id}, wanted {doc_id}#n, n a number from 0")
     return f"{doc_id}#{part}"
 
 
+def _check_span(doc_id: str, part: str, length: int) -> None:
+    """Raise ValueError unless start:end is a span of a document of `length` characters."""
+    start, _, end = part.partition(":")
+    wanted = ""
+    if "." in part:
+        wanted = "whole numbers of characters, such as 0 to 812"
+    elif not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
+        wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
+    if wanted:
+        raise ValueError(f"span {start} to {end} of {doc_id}, wanted {wanted}")
+
+
 def list_depth(run: Run) -> int:
     """Return the number of results after which a run's lists were cut off, 0 where none shows.
 
-    It is what the run's card says, else the length that at least half of its lists have: a search
-    that returns all it matched has lists of many lengths. Lists of several searches do not count:
-    an agent that asks again stops by itself, and what it found is what was read.
+    It is what the run's card says, else the length that at least half of its lists
+    have: a search that returns all it matched has lists of many lengths. Lists of
+    several searches do not count: an agent that asks again stops by itself, and what
+    it found is what was read.
     """
     lists = (run.parts or run.rankings).items()
     lengths = Counter(len(found) for q, found in lists if found and q not in run.first)

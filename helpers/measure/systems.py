@@ -20,8 +20,8 @@ def read_compared(
 ) -> list[Run]:
     """Return the base (None: the saved baseline) and the other systems, as `read` gives a run.
 
-    Each has a name of its own. Raises EvalSetError, also for a look at test (`split` is not dev) of
-    what nobody chose on dev.
+    Each has a name of its own. Raises EvalSetError, also for a look at test (`split`
+    is not dev) of what nobody chose on dev.
     """
     half_of(split)  # before a function is asked every query
     read = read or partial(read_checked, evals=evals)
@@ -64,7 +64,8 @@ def _named_apart(read: list[Run], systems: list) -> list[Run]:
 def saved_baseline(evals: EvalSet) -> Run:
     """Return the baseline run of the folder, with its ranked chunks where they are saved.
 
-    Raises EvalSetError where it is missing, or is not what results.json measured on this set.
+    Raises EvalSetError where it is missing, or is not what results.json measured on
+    this set.
     """
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
@@ -100,7 +101,8 @@ def read_systems(evals: EvalSet) -> list[Run]:
 def read_checked(path: Path, evals: EvalSet) -> Run:
     """Read a run; a JSON file of the same name beside it says on which corpus it was made.
 
-    With it an empty file is a run that found nothing. Raises EvalSetError for what cannot be used.
+    With it an empty file is a run that found nothing. Raises EvalSetError for what
+    cannot be used.
     """
     if not path.is_file():
         raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
@@ -110,33 +112,24 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     files.refuse([f"{beside}:1: {fault}" for fault in runs.card_faults(card, evals)])
     found_nothing = has_card and next(files.lines(path), None) is None
     run = Run(beside.stem, {}, []) if found_nothing else runs.read_run(path, evals)
-    run = _with_card(run, card, beside, evals)
-    if beside is None:
-        run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
-    run.warnings.extend(_chunk_set_warnings(run, beside or path, evals))
-    if has_card:
-        run.warnings.extend(_missing_hashes(run, card, path, evals))
-    return run
-
-
-def _with_card(run: Run, card: dict, beside: Path | None, evals: EvalSet) -> Run:
-    """Return a run with what its card says. Raises EvalSetError where it is of other queries."""
     try:
         newer = runs.newer_queries(run.rankings, card, evals)
     except ValueError as error:
         raise EvalSetError([f"{beside}:1: {error}"]) from None
     names = {name: card[name] for name in ("chunker", "one_of") if isinstance(card.get(name), str)}
-    return run._replace(depth=card.get("depth", 0), newer=newer, **names)
-
-
-def _missing_hashes(run: Run, card: dict, path: Path, evals: EvalSet) -> list[str]:
-    """Return a warning where the card of a run doesn't say on what it was made."""
-    wanted = runs.hashes(evals, run.chunker if _has_chunk_ids(run) else "")
+    run = run._replace(depth=card.get("depth", 0), newer=newer, **names)
+    if beside is None:
+        run.warnings.append(f"{path.name} is named as a card, so it has none: name it run.jsonl")
+    numbered = _has_chunk_ids(run)
+    if numbered:
+        run.warnings.extend(_chunk_set_warnings(run.chunker, beside or path, evals.folder))
+    wanted = runs.hashes(evals, run.chunker if numbered else "") if has_card else {}
     missing = [name for name in wanted if name not in card]
-    if not missing:
-        return []
-    told = f"the card has no {' and no '.join(missing)}, so the run may be of another set"
-    return [f"{told}: {command('card', RUN=path)} adds what is missing"]
+    if missing:
+        lacks = f"the card has no {' and no '.join(missing)}"
+        adds = f"{command('card', RUN=path)} adds what is missing"
+        run.warnings.append(f"{lacks}, so the run may be of another set: {adds}")
+    return run
 
 
 def _has_chunk_ids(run: Run) -> bool:
@@ -145,20 +138,20 @@ def _has_chunk_ids(run: Run) -> bool:
     return any(":" not in name.rpartition("#")[2] for name, _ in passages)
 
 
-def _chunk_set_warnings(run: Run, card: Path, evals: EvalSet) -> list[str]:
-    """Return a warning where no set is named that a run's chunk ids are of.
+def _chunk_set_warnings(chunker: str, card: Path, folder: Path) -> list[str]:
+    """Return a warning where no set is named that chunk ids are of.
 
-    Raises EvalSetError where its card names one that the folder lacks.
+    Raises EvalSetError where the card names one that the folder lacks.
     """
-    numbered, folder = _has_chunk_ids(run), evals.folder / "chunks"
-    if numbered and run.chunker and not (folder / f"{run.chunker}.jsonl").is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob("*.jsonl"))) or "none yet"
-        wanted = f"wanted the name of a set in {folder}: {known}"
-        raise EvalSetError([f"{card}:1: chunker is {run.chunker!r}, {wanted}"])
-    if run.chunker or not numbered:
-        return []
-    alone = "chunk ids count as their documents, and their evidence is not measured"
-    return [f'{alone}: wanted their set in {card.name}, "chunker": "recursive"']
+    if not chunker:
+        alone = "chunk ids count as their documents, and their evidence is not measured"
+        return [f'{alone}: wanted their set in {card.name}, "chunker": "recursive"']
+    sets = folder / "chunks"
+    if not (sets / f"{chunker}.jsonl").is_file():
+        known = ", ".join(sorted(path.stem for path in sets.glob("*.jsonl"))) or "none yet"
+        wanted = f"wanted the name of a set in {sets}: {known}"
+        raise EvalSetError([f"{card}:1: chunker is {chunker!r}, {wanted}"])
+    return []
 
 
 def card_command(evals: EvalSet, path: Path) -> list[str]:
@@ -189,19 +182,13 @@ def by_system(read: Iterable[Run]) -> list[list[Run]]:
     faults = []
     for first, *others in groups.values():
         for run in others:
-            faults += _unlike(first, run)
+            for what, wanted in _made_of(first).items():
+                found = _made_of(run)[what]
+                if found != wanted:
+                    alike = f"{run.name}: one_of is {run.one_of!r} as of {first.name}"
+                    faults.append(f"{alike}, with {what} {found} and {wanted}, wanted runs alike")
     files.refuse(faults)
     return [*groups.values()]
-
-
-def _unlike(first: Run, run: Run) -> list[str]:
-    """Return in what a run differs from the first of its system."""
-    faults, of_run = [], _made_of(run)
-    for name, of_first in _made_of(first).items():
-        if of_run[name] != of_first:
-            fault = f"{run.name}: one_of is {run.one_of!r} as of {first.name}, with {name} "
-            faults.append(f"{fault}{of_run[name]} and {of_first}, wanted runs alike")
-    return faults
 
 
 def _made_of(run: Run) -> dict[str, str | int]:

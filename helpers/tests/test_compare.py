@@ -20,7 +20,6 @@ from helpers.measure.systems import (
     read_checked,
     read_compared,
     read_systems,
-    saved_baseline,
 )
 from helpers.measure.tokens import token_ids
 from helpers.measure.verdicts import decided_by
@@ -74,50 +73,36 @@ def test_a_run_too_short_for_the_primary_measure_is_decided_by_a_shorter_one(lon
     found = compare.compare(evals, base, [shallow, run("full", *[100] * 6)])
     row = found["runs"][0]
     assert list(row["measures"]) == ["nDCG@4", "RR@4", "hit@4", "recall@4", "AP@4"]
-    assert row["primary"] == "nDCG@4" and len(row["moved"]) == compare.MOVED
     assert row["by_kind"]["odd"]["run"] == pytest.approx(1 / math.log2(3))
     pair = row["measures"]["nDCG@4"]
-    assert pair["p"] == 2 / 64 < 0.05 < row["p_holm"] == 4 / 64  # six losses of six, two runs
-    assert row["verdict"] == stats.TOO_FEW and "p (Holm) = 0.0625" in row["reason"]
-    alone = compare.compare(evals, base, [shallow])["runs"][0]
-    assert (alone["verdict"], alone["reason"]) == (stats.WORSE, "p = 0.0312, below 0.05")
+    assert (pair["p"], row["p_holm"]) == (2 / 64, 4 / 64)  # six losses of six, two runs
+    assert (row["verdict"], row["alone"]) == (stats.TOO_FEW, stats.WORSE)
     assert list(leaderboard(found).index) == ["deep", "shallow (nDCG@4)", "full"]
     page = comparison_page(found)
-    for words in ("the verdict on documents rests on nDCG@4", "| MAP@4 ", "| MRR@4 "):
-        assert words in page
+    assert "the verdict on documents rests on nDCG@4" in page and "| MAP@4 " in page
 
 
 def test_a_run_of_passages_that_is_cut_names_its_remedy_against_documents(long):
     evals, run = long
     parts = {f"q{n}": [(f"d000#0:{k}", -k) for k in range(1, 8 if n else 9)] for n in range(6)}
     cut = runs.Run("cut", {q: [("d000", -1.0)] for q in parts}, [], parts)
-    for depth in (0, 7):
-        (row,) = compare.compare(evals, run("deep", *[100] * 6), [cut._replace(depth=depth)])[
-            "runs"
-        ]
-        words = "lists of cut end at 7 results (1 longer), passages, so of each query both have as "
-        words += "many documents as these hold"
-        if not depth:
-            words += "; give 100 results a query or, where there are no more, say so in its card: "
-            words += '"depth": 100'
-        assert words in row["warnings"]
+    words = "lists of cut end at 7 results (1 longer), passages, so of each query both have as "
+    words += "many documents as these hold"
+    remedy = "; give 100 results a query or, where there are no more, say so in its card: "
+    for depth, told in ((0, f'{words}{remedy}"depth": 100'), (7, words)):
+        found = compare.compare(evals, run("deep", *[100] * 6), [cut._replace(depth=depth)])
+        assert told in found["runs"][0]["warnings"]
 
 
 def test_a_full_answer_is_lost_only_where_both_lists_reach_it(long):
     evals, run = long
     graded = [of._replace(relevance=2) for of in evals.judgments]
-    evals = evals._replace(judgments=graded, grades=(0, 1, 2))
-    base, cut = run("base", *[100] * 6, rank=4), run("cut", *[3] * 6, rank=9)
+    evals, base = evals._replace(judgments=graded, grades=(0, 1, 2)), run("b", *[100] * 6, rank=4)
     for depth, lost in ((3, []), (4, [*base.rankings])):
-        after = cut._replace(
-            rankings={q: of[:depth] for q, of in run("", *[9] * 6).rankings.items()}
-        )
-        found = compare.compare(evals, base, [after])
+        found = compare.compare(evals, base, [run("cut", *[depth] * 6)])
         assert found["runs"][0]["full_lost"] == lost
-        page = comparison_page(found)
-        assert ("Full answers lost" in page) == bool(lost) == ("(q0, q1, q2, q3, q4, q5)" in page)
-        unnamed = comparison_page(found | {"split": "test"})
-        assert ("lost from the first ten: 6 of 6 queries\n" in unnamed) == bool(lost)
+    unnamed = comparison_page(found | {"split": "test"})
+    assert "lost from the first ten: 6 of 6 queries\n" in unnamed
 
 
 def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
@@ -130,7 +115,6 @@ def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     assert [query["query_id"] for query in row["moved"]] == lost + won
     fields = {"query_id": "q4", "kind": "even", "query": "a | 4\nb", "run": 0.5}
     assert row["moved"][-1] == fields | {"base": pytest.approx(1 / math.log2(10))}
-    assert (len(row["moved"]), row["measures"]["nDCG@10"]["ties"]) == (10, 2)
 
 
 # The comparison.
@@ -171,21 +155,16 @@ def test_the_gate_closes_for_a_worse_run_and_writes_both_forms(many, status):
     done, printed = status(many / "worse.trec", "--junit", many / "gate.xml")
     assert done == 1 and "## worse: worse" in printed.out and printed.err == ""
     assert "<failure>worse: worse, nDCG@10 0.982 to" in (many / "gate.xml").read_text()
-    page = (many / "comparisons" / "worse.md").read_text()
-    assert "| q10      | even | 1.000 | 0.631 | a &#124; 10 b |\n" in page
-    assert "| q10      | even | 1.000 | 0.631 | a | 10 b |\n" in printed.out
     written = many / "comparisons" / "worse"
     assert printed.out.endswith(f"\n\nwritten: {written}.md and .json\n")
-    found = json.loads((many / "comparisons" / "worse.json").read_text())
-    assert comparison_page(found) == page
-    (row,) = found["runs"]
-    assert row["verdict"] == "worse" and found["n"] == 40
-    pair = row["measures"]["RR@10"]
+    page, found = Path(f"{written}.md").read_text(), json.loads(Path(f"{written}.json").read_text())
+    assert "| q10      | even | 1.000 | 0.631 | a &#124; 10 b |\n" in page
+    assert "| q10      | even | 1.000 | 0.631 | a | 10 b |\n" in printed.out
+    assert comparison_page(found) == page and found["n"] == 40
+    pair = found["runs"][0]["measures"]["RR@10"]
     means = (39 + 1 / 10) / 40, (39 / 2 + 1 / 9) / 40
     assert (pair["base"], pair["run"]) == pytest.approx(means)
-    assert pair["low"] < pair["difference"] < pair["high"] < 0
     assert (pair["wins"], pair["ties"], pair["losses"]) == (1, 0, 39)
-    assert [m["query_id"] for m in row["moved"]][-1] == "q0" and len(row["moved"]) == 6
 
 
 @pytest.fixture
@@ -201,46 +180,48 @@ def test_each_option_has_its_effect(many, status, near):
     base, worse = many / "runs" / "fixed.trec", many / "worse.trec"
     (many / "old").mkdir()
     (old := many / "old" / "fixed.trec").write_bytes(worse.read_bytes())
-    strict, not_worse = ("--matters", "0.02", "--strict"), ("--gate", "not-worse")
+    not_worse, all_matters = ("--gate", "not-worse"), ("--matters", "1")
     for words, code, *shown in (
         ((worse,), 1, "dev queries, n = 40"),
-        ((base, "--base", worse), 0, "# fixed against worse", "## fixed: better"),
+        ((base, "--base", worse, *all_matters), 0, "## fixed: better, by less than matters"),
         ((base, "--base", old), 0, f"# {base} against {old}"),
         ((base, worse), 1, "# fixed, worse against baseline"),
         ((worse, "--split", "all"), 1, "all queries, n = 40"),
         ((near, "--strict", "--matters", "0.2"), 0, "of 0.2 matters", "no difference shown"),
         ((near, "--strict"), 3, "needs 72 queries"),
-        ((near, *strict), 3, "too few queries to tell"),
-        ((near, worse, *strict), 1, "## near: too few queries to tell"),
-        ((near, worse, *not_worse, "--matters", "0.2"), 1, "## near: no difference shown"),
+        ((near, worse, "--strict"), 1, "## near: too few queries to tell"),
         ((base, "--to", many / "out"), 0, f"written: {many / 'out' / 'fixed'}.md and .json"),
-        ((worse, "--matters", "1"), 1, "## worse: worse, by less than matters"),
-        ((worse, "--matters", "1", *not_worse), 0, "## worse: worse, by less than matters"),
+        ((worse, *all_matters), 1, "## worse: worse, by less than matters"),
+        ((worse, *all_matters, *not_worse), 0, "## worse: worse, by less than matters"),
         ((worse, near, *not_worse), 1, "## worse: worse\n"),
-        ((near, base, *not_worse, "--matters", "0.02"), 3, "## near: too few queries"),
-        ((base, "--base", worse, "--matters", "1"), 0, "## fixed: better, by less than matters"),
     ):
         done, printed = status(*words)
         assert (done, printed.err) == (code, ""), words
         assert all(line in printed.out for line in shown), words
-        head, *page = printed.out.split("\n")  # a leaderboard stands where it names several runs
-        assert any(re.match(r"\| baseline +\| 0.982 ", line) for line in page) == ("," in head)
+        head, _, page = printed.out.partition("\n")
+        has_board = re.search(r"^\| baseline +\| 0.982 ", page, re.M)  # where several are named
+        assert bool(has_board) == ("," in head)
     assert {path.name for path in (many / "out").iterdir()} == {"fixed.md", "fixed.json"}
-    names = "fixed worse worse-all near fixed+worse near+worse worse+near near+fixed"
+    names = "fixed worse worse-all near fixed+worse near+worse worse+near"
     assert {path.stem for path in (many / "comparisons").iterdir()} == {*names.split()}
 
 
 def test_what_cannot_be_compared_is_told_and_leaves_no_report(many, status):
     path, worse = many / "mine.trec", many / "worse.trec"
     path.write_text("q1 Q0 d001 1 1 t\nq1 Q0 x2 2 1 t\n")
-    for line in ([path], [worse, path], [worse, "--base", path]):
-        done, printed = status(*line)
+
+    def refused(*words):
+        done, printed = status(*words)
         assert (done, printed.out) == (2, "") and printed.err.startswith("cannot compare: ")
-        assert "document x2 is not in the corpus" in printed.err
-    (many / "results.json").write_text("{}")
-    done, printed = status(worse)
-    assert (done, printed.out) == (2, "") and "results.json:1: " in printed.err
+        return printed.err
+
+    for line in ([path], [worse, path], [worse, "--base", path]):
+        assert "document x2 is not in the corpus" in refused(*line)
+    assert "no test query of" in refused(worse, "--split", "test")
+    assert ".:1: cannot be read, wanted a run" in refused("")
     assert not (many / "comparisons").exists()
+    told = status(worse, "--junit", worse / "gate.xml")[1].err  # after the report is written
+    assert told.startswith(f"cannot compare: {worse}: ") and len(told.splitlines()) == 1
 
 
 def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch):
@@ -249,7 +230,6 @@ def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch)
     faults = [  # what is typed, what the file says
         ((broken,), "document x2 is not in the corpus"),
         ((worse, "--gate", "\u202enope"), r"invalid choice: '\u202enope'"),
-        ((worse, "--strictly"), "unrecognized arguments: --strictly"),
         ((worse, "--decides", "\x1b<&é"), r'field decides is "\u001b<&é"'),
         ((many / "no\x1b",), r"no\x1b:1: cannot be read"),
         ((worse, "--evals", broken), "corpus.jsonl:1: no documents found"),
@@ -283,36 +263,28 @@ def test_a_folder_is_no_file_of_junit_and_that_is_told_before_the_set_is_read(ma
         assert kept.read_text() == "a"
 
 
-def test_a_file_of_junit_that_cannot_be_written_is_told_once(many, status):
-    done, printed = status(many / "worse.trec", "--junit", many / "worse.trec" / "gate.xml")
-    assert done == 2 and printed.err.startswith(f"cannot compare: {many / 'worse.trec'}: ")
-    assert len(printed.err.splitlines()) == 1
-
-
 def test_a_split_that_is_none_is_told_before_anything_else(many):
     evals = evalset.load(many)
     base = run_of("base", *[ranked(1, 10, 10)] * 40)
     for call in (compare.compare, compare.compare_on, api.compare_runs):
-        given = (base,) if call is api.compare_runs else (base, [base])
+        runs_given = (base,) if call is api.compare_runs else (base, [base])
         for split in ("train", "", "DEV"):
             with pytest.raises(evalset.EvalSetError, match=f"^split is '{split}', wanted dev, tes"):
-                call(evals, *given, split=split)
-        assert call(evals, *given, split="all")["n"] == 40
+                call(evals, *runs_given, split=split)
     with pytest.raises(evalset.EvalSetError, match="^split is 'train'"):
         read_compared(evals, many / "no.trec", [], "train")
 
 
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
-    path = many / "worse.trec"
-    assert "no test query of" in status(path, "--split", "test")[1].err
-    assert ".:1: cannot be read, wanted a run" in status("")[1].err
+    path, saved = many / "worse.trec", many / "results.json"
     (many / "runs" / "fixed.trec").write_bytes(path.read_bytes())  # a baseline that was replaced
     replaced = status(path)[1].err
     assert "made on another runs/fixed.trec" in replaced and "make report EVALS=" in replaced
-    (many / "results.json").unlink()
-    done, printed = status(path)
+    saved.write_text("{}")
+    assert "results.json:1: " in status(path)[1].err
+    saved.unlink()
     words = f"cannot compare: {many} has no baseline yet, make report EVALS={many} makes it\n"
-    assert done == 2 and printed.err.startswith(words)
+    assert status(path)[1].err.startswith(words)
     unlabelled = evalset.load(many)._replace(judgments=[])
     with pytest.raises(evalset.EvalSetError, match=f"^no single query of {many.name} has"):
         compare.compare(unlabelled, runs.Run("base", {}, []), [], None)
@@ -326,13 +298,13 @@ MEANS = ["nDCG@10", "MRR@10", "hit@5", "recall@10", "recall@100", "MAP"]
 
 def tables(page):
     """Return the tables of a Markdown page, each a list of {column: cell}."""
-    blocks = re.findall(r"(?:^\|.*\|\n)+", page, re.M)
-    cells = [[line.split("|")[1:-1] for line in block.splitlines()] for block in blocks]
-    assert all(len({len(line) for line in b.splitlines()}) == 1 for b in blocks)  # aligned
-    return [
-        [dict(zip(map(str.strip, head), map(str.strip, row), strict=True)) for row in rows]
-        for head, _, *rows in cells
-    ]
+    found = []
+    for block in re.findall(r"(?:^\|.*\|\n)+", page, re.M):
+        lines = block.splitlines()
+        assert len({*map(len, lines)}) == 1  # aligned
+        head, _, *rows = ([cell.strip() for cell in line.split("|")[1:-1]] for line in lines)
+        found.append([dict(zip(head, row, strict=True)) for row in rows])
+    return found
 
 
 RANKS = {  # of the only answer to each of eight queries, by run
@@ -350,10 +322,9 @@ def eight(tmp_path):
         run_of(name, *(ranked(rank, 12, 12) for rank in row)) for name, row in RANKS.items()
     )
     found = compare.compare(evals._replace(matters=0.051), base, others)
-    assert {name: found[name] for name in ("split", "n", "matters", "evaluation_set")} == {
-        "split": "dev", "n": 8, "matters": 0.051, "evaluation_set": evals.name}  # fmt: skip
-    hashes = (evals.corpus_hash(), evals.queries_hash())
-    assert (found["corpus_sha256"], found["queries_sha256"]) == hashes
+    facts = {"split": "dev", "n": 8, "matters": 0.051, "evaluation_set": evals.name}
+    facts |= {"corpus_sha256": evals.corpus_hash(), "queries_sha256": evals.queries_hash()}
+    assert found.items() >= facts.items()
     return found
 
 
@@ -363,12 +334,9 @@ def test_every_number_of_the_page_stands_in_its_column(eight):
     for found, table in zip(eight["runs"], (mine, poor), strict=True):
         assert [row["measure"] for row in table] == MEANS
         for row, pair in zip(table, found["measures"].values(), strict=True):
-            for column in ("base", "run"):
-                assert row[column] == f"{pair[column]:.3f}"
+            ends = f"{pair['low']:+.3f} to {pair['high']:+.3f}"
             assert row["difference"] == f"{pair['difference']:+.3f}"
-            assert row["95 %, each by itself"] == f"{pair['low']:+.3f} to {pair['high']:+.3f}"
-            assert row["p"] == f"{pair['p']:.4f}"
-            assert row["p (t)"] == (f"{pair['t_p']:.4f}" if pair["t_p"] is not None else "")
+            assert (row["95 %, each by itself"], row["p"]) == (ends, f"{pair['p']:.4f}")
     holm = ["0.0781", "0.0781", "1.0000", "1.0000", "1.0000", "0.0469"]
     assert [row["p (Holm)"] for row in poor] == holm
     assert (mine[0]["detectable"], poor[0]["detectable"]) == ("0.597", "0.187")
@@ -376,7 +344,6 @@ def test_every_number_of_the_page_stands_in_its_column(eight):
         {"kind": "even", "n": "4", "base": "0.612", "run": "0.875", "difference": "+0.263"},
         {"kind": "odd", "n": "4", "base": "0.658", "run": "0.815", "difference": "+0.158"},
     ]
-    assert [row["difference"] for row in poor_kinds] == ["-0.315", "-0.235"]
     assert [row["query_id"] for row in mine_moved] == ["q0", "q5", "q6", "q2", "q4", "q7"]
     first = {"query_id": "q0", "kind": "even", "base": "1.000", "run": "0.500"}
     assert mine_moved[0] == {**first, "query": "a &#124; 0 b"}
@@ -386,12 +353,7 @@ def test_every_number_of_the_page_stands_in_its_column(eight):
 def test_a_leaderboard_has_the_best_first_and_equal_ones_by_name(eight):
     (mine, poor), base = eight["runs"], eight["base"]
     rows = [row | {"name": name} for row, name in ((poor, "c"), (mine, "b"), (mine, "a"))]
-    board = leaderboard(eight | {"runs": rows})
-    assert board.index.name == "run" and list(board.index) == ["base", "a", "b", "c"]
-    assert list(board) == (
-        "nDCG@10|difference|95 %, each by itself|p|p (Holm)|detectable|wins/ties/losses|judged@10|"
-        "verdict"
-    ).split("|")
+    assert list(leaderboard(eight | {"runs": rows}).index) == ["base", "a", "b", "c"]
     short = base | {"primary": "nDCG@4", "means": {"nDCG@4": 0.41}}
     assert leaderboard(eight | {"base": short})["nDCG@10"]["base"] == "0.410"
 
@@ -403,20 +365,20 @@ def test_a_run_is_refused_by_what_its_card_says(many):
     evals = evalset.load(many)
     hashes = {"corpus_sha256": evals.corpus_hash(), "topics_sha256": evals.topics_hash()}
     card, run = many / "worse.json", many / "worse.trec"
-    for content, words in (
-        (hashes | {"corpus_sha256": "0" * 64}, "corpus_sha256 is 000000000000, wanted"),
-        (hashes | {"depth": "all"}, 'field depth is "all", wanted a number of results'),
-        (hashes | {"without_results": "q1"}, 'field without_results is "q1", wanted a list of'),
-        (hashes | {"without_results": [1]}, "field without_results is [1], wanted a list of query"),
-        (hashes | {"topics_sha256": 7}, f"topics_sha256 is 7, wanted {evals.topics_hash()[:12]} "),
+    for field, value, words in (
+        ("corpus_sha256", "0" * 64, "corpus_sha256 is 000000000000, wanted"),
+        ("depth", "all", 'field depth is "all", wanted a number of results'),
+        ("without_results", "q1", 'field without_results is "q1", wanted a list of'),
+        ("without_results", [1], "field without_results is [1], wanted a list of query"),
+        ("topics_sha256", 7, f"topics_sha256 is 7, wanted {evals.topics_hash()[:12]} "),
     ):
-        card.write_text(json.dumps(content))
+        card.write_text(json.dumps(hashes | {field: value}))
         with pytest.raises(evalset.EvalSetError) as caught:
             read_checked(run, evals)
         assert str(caught.value).startswith(f"{card}:1: {words}")
     card.write_text(json.dumps(hashes | {"chunker": "mine", "depth": 7}))
-    assert read_checked(run, evals)[4:6] == ("mine", 7)
-    assert read_checked(run, evals).warnings == []
+    read = read_checked(run, evals)
+    assert (read.chunker, read.depth, read.warnings) == ("mine", 7, [])
 
 
 def test_chunks_that_were_cut_anew_are_refused_and_older_results_told(quoted, status_of_baseline):
@@ -449,7 +411,6 @@ def test_a_run_of_documents_needs_no_hash_of_chunks(quoted, status_of_baseline, 
 
 LACKS = "the card has no corpus_sha256 and no topics_sha256, so the run may be of another set: "
 CARDS = [  # a card, the fields of Run that it gives, whether it is told to lack hashes
-    ({"depth": 50}, {"depth": 50}, True),
     ({"one_of": "agent"}, {"one_of": "agent"}, True),
     ({"one_of": None, "chunker": None}, {"one_of": "", "chunker": ""}, True),
     ({"one_of": 7}, {"one_of": ""}, True),
@@ -546,35 +507,27 @@ def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
     (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
     divide(many, 15)
     done, printed = status(many / "worse.trec", "--split", "test")
-    told = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]["halves"]
-    assert list(told) == ["dev", "test", "test minus dev"] and done == 1
-    assert (told["dev"]["n"], told["test"]["n"]) == (25, 15)
-    between = told["test minus dev"]
-    assert between["difference"] == told["test"]["difference"] - told["dev"]["difference"]
-    assert between["verdict"] == stats.CONFIRMED
-    assert "- Test minus dev: +0.0" in printed.out and ", confirmed\n" in printed.out
-    assert "- Dev (n = 25): -0.369 (-" in printed.out
+    (row,) = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"]
+    dev, test, between = (row["halves"][name] for name in ("dev", "test", "test minus dev"))
+    assert (dev["n"], test["n"], done) == (25, 15, 1) and len(row["halves"]) == 3
+    assert between["difference"] == test["difference"] - dev["difference"]
+    for line in ("- Test minus dev: +0.0", ", confirmed\n", "- Dev (n = 25): -0.369 (-"):
+        assert line in printed.out
     assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test
 
 
 def test_queries_apart_from_dev_are_told_where_others_share_an_answer(many, status):
     pages = [row for _, row in files.rows(many / "corpus.jsonl")]
-    pages[2]["text"] = "another"
+    pages[1]["text"] = "another"
     write_rows(many / "corpus.jsonl", *pages)
     (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
-    evals = divide(many, 15, ["d000"] * 5 + ["d002"] * 10)  # five share their answer with dev
+    divide(many, 15, ["d000"] * 5 + ["d001"] * 10)  # five share their answer with dev
     _, printed = status(many / "worse.trec", "--split", "test")
-    row = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"][0]
-    assert list(row["halves"]) == ["dev", "test", "test minus dev", compare.APART]
-    base, run = saved_baseline(evals), read_checked(many / "worse.trec", evals)
-    qrels = {q: of for q, of in evals.qrels("test").items() if "d002" in of}
-    values = [measures.per_query(qrels, of.rankings, ["nDCG@10"]) for of in (base, run)]
-    differences = [values[1][q]["nDCG@10"] - values[0][q]["nDCG@10"] for q in qrels]
-    apart = row["halves"][compare.APART]
-    assert apart["n"] == len(qrels) == 10
-    assert apart["difference"] == pytest.approx(sum(differences) / 10)
-    assert f"- Test apart from dev (n = 10): {apart['difference']:+.3f} (" in printed.out
-    divide(many, 15, ["d002"] * 15)  # none does: what they say is what test says
+    (row,) = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"]
+    apart = row["halves"][compare.APART]  # d001 goes from rank 2 to 1
+    assert (apart["n"], apart["difference"]) == (10, pytest.approx(1 - 1 / math.log2(3)))
+    assert "- Test apart from dev (n = 10): +0.369 (" in printed.out
+    divide(many, 15, ["d001"] * 15)  # none does: what they say is what test says
     _, printed = status(many / "worse.trec", "--split", "test")
     told = [line for line in printed.out.split("\n") if line.startswith("- Test")]
     assert [line.split(":")[0] for line in told] == ["- Test (n = 15)", "- Test minus dev"]
@@ -591,25 +544,23 @@ def test_systems_are_the_runs_of_the_folder_by_name(many):
 
 
 def test_queries_without_an_answer_are_left_out_and_told_apart(many):
-    asked = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
+    aside = {"query_id": "z", "query": "nothing", "relevant_doc_ids": [], "kind": "none"}
     with (many / "retrieval_queries.jsonl").open("a") as file:
-        file.write(json.dumps(asked | {"split": "dev"}) + "\n")
+        file.write(json.dumps(aside) + "\n")
     evals = evalset.load(many)
     base = runs.read_run(many / "runs" / "fixed.trec", evals)
-    low = base._replace(rankings=base.rankings | {"z": [("d001", -70.0)]})
-    high = base._replace(rankings=base.rankings | {"z": [("d001", 1e9)]}, name="high")
-    twice = [run._replace(one_of="s") for run in (high, high)]
-    for others in ([*twice, base], [high, base]):
-        found = compare.compare(evals, low, others)
-        apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
-        assert apart == [1, 0, None]
+    low, high = (
+        base._replace(rankings=base.rankings | {"z": [("d001", score)]}, name=name)
+        for name, score in (("low", -70.0), ("high", 1e9))
+    )
+    found = compare.compare(evals, low, [*[high._replace(one_of="s")] * 2, base])
+    apart = [row["told_apart"].get("AUROC") for row in (found["base"], *found["runs"])]
+    assert apart == [1, 0, None] and found["n"] == 40
     assert found["runs"][1]["same_run"]  # though it wasn't asked what nothing answers
     page = comparison_page(found)
     words = "higher first score than one of the 1 without (AUROC; 0.5 is chance): "
     assert page.count(words) == 1
     assert words + "base 1.00 (1.00 to 1.00), run 0.00 (0.00 to 0.00)." in page
-    assert found["n"] == 40 and found["base"]["means"]["recall@10"] == 1
-    assert set(found["runs"][0]["by_kind"]) == {"even", "odd"}
 
 
 def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
@@ -624,18 +575,15 @@ def test_runs_of_one_system_are_one_row_of_means_with_their_spread(tmp_path):
     assert by_system(mixed) == [group, [other], [first], [first]]
     found = compare.compare(evals, base, [group[1], other, group[0]])
     agent, alone = found["runs"]
-    second_place = 1 / math.log2(3)
-    means = [(n + (6 - n) * second_place) / 6 for n in (2, 3)]  # so many of six come first
-    assert agent["averaged"] == {"runs": 2, "low": pytest.approx(means[0]),
-                                 "high": pytest.approx(means[1])}  # fmt: skip
+    low, high = ((n + (6 - n) / math.log2(3)) / 6 for n in (2, 3))  # so many of six come first
+    assert agent["averaged"] == pytest.approx({"runs": 2, "low": low, "high": high})
     pair = agent["measures"]["nDCG@10"]
-    assert pair["run"] == pytest.approx(sum(means) / 2) and pair["wins"] == 5
+    assert pair["run"] == agent["means"]["nDCG@10"] == pytest.approx((low + high) / 2)
     assert (agent["name"], agent["unjudged"]) == ("agent", []) and alone["unjudged"]
-    assert agent["means"]["nDCG@10"] == pair["run"] and len(agent["moved"]) == 5
     page = comparison_page(found)
     assert "# agent, other against base" in page and "## agent: " in page
     assert "Each value is the mean of 2 runs of this system, query by query; their means " in page
-    assert f"of nDCG@10 go from {means[0]:.3f} to {means[1]:.3f}." in page
+    assert f"of nDCG@10 go from {low:.3f} to {high:.3f}." in page
     short = group[1]._replace(rankings=runs.first_results(second, 1, False).rankings)
     (row,) = compare.compare(evals, base, [group[0], short])["runs"]
     assert row["primary"] == "nDCG@1" and row["averaged"]["low"] == pytest.approx(2 / 6)
@@ -655,21 +603,20 @@ def test_the_command_takes_runs_of_one_system_by_their_cards(many, status):
 @pytest.fixture
 def quoted(tmp_path):
     """Return a set of twelve quotes, and what writes a run of passages of so many characters."""
-    body, asked, labels = "x" * 100 + "the answer is here" + "y" * 100, [], []
+    quote, asked, labels = "the answer is here", [], []
+    body = f"{'x' * 100}{quote}{'y' * 100}"
     for n in range(12):
-        relevant = {"query_id": f"q{n}", "query": f"answer {n}"}
-        asked.append(relevant | {"relevant_doc_ids": ["a"]})
-        label = {"query_id": f"q{n}", "doc_id": "a", "relevance": 2}
-        labels.append(label | {"evidence": "the answer is here"})
+        asked.append({"query_id": f"q{n}", "query": f"answer {n}", "relevant_doc_ids": ["a"]})
+        label = {"query_id": f"q{n}", "doc_id": "a", "relevance": 2, "evidence": quote}
+        labels.append(label)
     documents = [{"doc_id": doc_id, "title": "", "text": body} for doc_id in "ab"]
     write_rows(tmp_path / "corpus.jsonl", *documents)
     write_rows(tmp_path / "retrieval_queries.jsonl", *asked)
     write_rows(tmp_path / "judgments.jsonl", *labels)
 
     def write(name, start, end, n=2):
-        span = {"doc_id": "a", "start": start, "end": end, "score": 9}
-        others = [{"doc_id": "b", "start": k, "end": k + 1, "score": -k} for k in range(1, n)]
-        rows = ({"query_id": f"q{k}", "results": [span, *others]} for k in range(12))
+        found = [[f"a#{start}:{end}", 9], *([f"b#{k}:{k + 1}", -k] for k in range(1, n))]
+        rows = ({"query_id": f"q{k}", "results": found} for k in range(12))
         write_rows(tmp_path / f"{name}.jsonl", *rows)
         return tmp_path / f"{name}.jsonl"
 
@@ -761,14 +708,12 @@ TWO_LESS = ("no less", -1 / 12, -0.267, 0.1, -1 / 11)
 BEATEN = [  # {run: queries that it misses}, what matters, {run: what `least` brings instead}
     ({"whole": 0, "least": 0}, 0.28, {}),  # a tie is no proof
     ({"whole": 0, "least": 0}, 0.29, {"whole": AS_MUCH}),
-    ({"whole": 0, "least": 1}, 0.38, {}),
     ({"whole": 0, "least": 1}, 0.39, {"whole": ONE_LESS}),
     ({"whole": 1, "least": 2}, 0.4, {}),  # the evidence would do, the full answers don't
     ({"whole": 1, "least": 2}, 0.42, {"whole": TWO_LESS}),
     ({"whole": 12, "least": 0}, 0.05, {"whole": ("more", 1, 1, 1, 1)}),
     ({"twin": 0, "whole": 0}, 0.3, {}),  # no fewer tokens
     ({"whole": 0, "half": 1, "least": 2}, 0.42, {"half": TWO_LESS}),  # half, which would do, is out
-    ({"whole": 0, "half": 0, "least": 0}, 0.3, {"whole": AS_MUCH, "half": AS_MUCH}),
 ]
 
 
@@ -799,16 +744,15 @@ def test_passages_that_bring_as_much_for_fewer_tokens(costed):
         found = compare.compare(evals._replace(matters=matters), documents, others)
         costs, page = {row["name"]: row for row in found["costs"]}, comparison_page(found)
         assert [*costs] == sorted(missed, key=tokens.get)
+        assert {name for name, row in costs.items() if row["instead"]} == beaten.keys(), missed
         for name, n in missed.items():
-            row = costs[name]
-            told = [row[of] for of in ("k", "tokens", "recall", "full")]
+            values = [costs[name][of] for of in ("k", "tokens", "recall", "full")]
             by_hand = [1, tokens[name], 1 - n / 12, 1 - max(n - 1, 0) / 11]
-            assert told == pytest.approx(by_hand), (name, missed)
-            assert bool(row["instead"]) == (name in beaten)
+            assert values == pytest.approx(by_hand), (name, missed)
         for name, (words, *figures) in beaten.items():
-            told = costs[name]["instead"]
-            assert [told[of] for of in ("name", "k", "tokens")] == ["least", 1, tokens["least"]]
-            ends = [told[of] for of in ("difference", "low", "high", "full")]
+            instead = costs[name]["instead"]
+            assert (instead["name"], instead["tokens"]) == ("least", tokens["least"])
+            ends = [instead[of] for of in ("difference", "low", "high", "full")]
             assert ends == pytest.approx(figures, abs=5e-4)
             share = f"{100 * tokens['least'] / tokens[name]:.0f} % of"
             assert f"least, first 1: {words} evidence at {share}" in page
@@ -826,16 +770,14 @@ def test_costs_are_told_of_several_systems_at_each_depth_that_all_reach(costed):
         assert "costs" not in found and "cost in tokens" not in comparison_page(found)
     found = compare.compare(evals, of_passage("half"), [whole, *twice])["costs"]
     recalls = {(row["name"], row["k"]): row["recall"] for row in found}
-    assert recalls == {("half", 1): 1, ("whole", 1): 1, ("agent", 1): pytest.approx(21 / 24)}
+    assert recalls == pytest.approx({("half", 1): 1, ("whole", 1): 1, ("agent", 1): 21 / 24})
     numbered = whole._replace(name="numbers", parts={"q0": [("a#0", 1.0)]})  # of no known set
-    others = [whole, least, documents._replace(depth=10), numbered]
-    found = compare.compare(evals, base, others)["costs"]
-    named = itertools.product(("half", "whole", "least"), (1, 3, 5, 10))
-    wanted = {(name, k): tokens[name] + (k > 1) for name, k in named}
-    assert {(row["name"], row["k"]): row["tokens"] for row in found} == wanted
-    for row in found:
-        told = row["instead"] and (row["instead"]["name"], row["instead"]["k"])
-        assert told == ({} if row["name"] == "least" else ("least", 1))
+    found = compare.compare(evals, base, [whole, least, documents._replace(depth=10), numbered])
+    points = {(row["name"], row["k"]): row for row in found["costs"]}
+    assert {*points} == {*itertools.product(("half", "whole", "least"), (1, 3, 5, 10))}
+    for (name, k), row in points.items():
+        assert row["tokens"] == tokens[name] + (k > 1)
+        assert row["instead"].get("k") == (None if name == "least" else 1)
 
 
 def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
@@ -846,14 +788,12 @@ def test_full_answers_are_compared_on_the_queries_that_have_one(tmp_path):
                  (("base", 6), ("run", 2)))  # fmt: skip
     found = compare.compare(evals, base, [run])
     full = found["runs"][0]["full"]
-    assert full["n"] == 3
-    assert list(full["measures"]) == ["full hit@5", "full RR@10", "full recall@10"]
+    assert (full["n"], [*full["measures"]]) == (3, [*measures.FULL])
     pair = full["measures"]["full hit@5"]
     assert (pair["base"], pair["run"]) == pytest.approx((2 / 3, 1))
     page = comparison_page(found)
     assert "only in part. 3 of 4 queries have a full answer, and of these:\n\n| measure" in page
     assert "Of all 4, full hit@5 is 0.500 for the base and 0.750 for the run.\n" in page
-    assert "| full MRR@10 " in page
     (short,) = compare.compare(evals, base._replace(depth=4), [run])["runs"]
     assert list(short["full"]["measures"]) == ["full hit@4", "full RR@4", "full recall@4"]
     (two_grades,) = compare.compare(evals._replace(full_grade=3), base, [run])["runs"]
@@ -864,8 +804,9 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     folder, write = quoted
     evals = evalset.load(folder)
     rows = [{"query_id": f"q{n}", "results": [["b#0:1", 1]]} for n in range(11)]
-    rows += [{"query_id": f"q{n}#2", "results": [["a#90:150", 9]]} for n in range(4)]
-    rows += [{"query_id": f"q{n}#2", "results": [["b#0:9", 9]]} for n in range(4, 8)]
+    for n in range(8):
+        found = "a#90:150" if n < 4 else "b#0:9"
+        rows.append({"query_id": f"q{n}#2", "results": [[found, 9]]})
     write_rows(folder / "agent.jsonl", *rows)
     base, agent = (
         read_checked(path, evals) for path in (write("base", 90, 150, 10), folder / "agent.jsonl")
@@ -877,15 +818,14 @@ def test_the_page_says_what_a_further_search_brings(quoted):
     decided = compare.compare(evals._replace(decides="evidence-nDCG@10"), base, [agent])
     told = "By evidence nDCG@10 (n = 8): 0.000 with first searches alone, 0.315 with all.\n"
     assert told in comparison_page(decided)  # half of 1 / log2(3)
-    cut = {"measures": ["evidence hit@4", "evidence nDCG@4"]}
-    assert evidence.deciding_measure(cut["measures"], "evidence-hit@10") == "evidence hit@4"
+    cut = ["evidence hit@4", "evidence nDCG@4"]
+    assert evidence.deciding_measure(cut, "evidence-hit@10") == "evidence hit@4"
     agent = agent._replace(first=dict.fromkeys(agent.parts, 1))  # no list is cut off
     (row,) = compare.compare(evals, agent, [agent])["runs"]
     assert row["evidence"]["measures"][evidence.recall_name(8000)]["run"] == pytest.approx(4 / 12)
     documents = agent._replace(parts={}, first={"q0": 1, "z": 1})
     (row,) = compare.compare(evals, documents, [documents])["runs"]
-    told = {"name": "agent", "queries": 1, "n": 0, "measure": evidence.DECIDES, "means": []}
-    assert row["searches"] == told
+    assert [row["searches"][name] for name in ("queries", "n", "means")] == [1, 0, []]
     aside = agent._replace(first={"z": 1})  # asked again for what is not measured
     assert "searches" not in compare.compare(evals, aside, [base])["runs"][0]
 
@@ -915,10 +855,7 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
     for base, name, decides, decided, verdict, words in AGAIN:
         found = compare.compare_on(evals, systems[base], [systems[name]], "dev", decides=decides)
         (row,) = found["runs"]
-        assert decided_by(row, decides) == decided
-        told = row["decision"]
-        assert told["verdict"] == verdict, (base, name, decides)
-        assert told["bounds"] == stats.worst_case_bounds([told["difference"]] * 12)
+        assert (decided_by(row, decides), row["decision"]["verdict"]) == (decided, verdict)
         page = comparison_page(found)
         assert words in page and ("sees ten" in page) == bool(words)
         reason = (row["evidence"] if decided.startswith("evidence") else row)["reason"]
@@ -926,30 +863,30 @@ def test_one_list_of_several_searches_is_not_decided_by_its_first_ten_results(qu
         assert f"{name}: {verdict}, {decided} " in as_junit(found, [0])
     both = compare.compare_on(evals, systems["once"], [again, systems["twin"]], "dev")
     assert "| verdict on documents" in comparison_page(both)
-    queries = {
-        q: of._replace(split="test" if q < "q5" else "dev") for q, of in evals.queries.items()
-    }
-    halves = compare.compare_on(evals._replace(queries=queries), once, [again], "test")["runs"]
-    assert [halves[0]["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
+    asked = evals.queries.items()
+    halves = {q: query._replace(split="test" if q < "q5" else "dev") for q, query in asked}
+    evals = evals._replace(queries=halves)
+    found = compare.compare(evals, once, [again, systems["twin"]])
+    compare.join_halves(found, evals, once, [again])
+    row, not_chosen = found["runs"]
+    assert [row["halves"][half]["difference"] for half in ("dev", "test")] == [-1, -1]
+    assert "halves" not in not_chosen
 
 
 def test_a_verdict_says_whether_labels_to_come_could_turn_it(tmp_path):
     evals = small_set(tmp_path, 12, 8)
     base, run = run_of("base", *[ranked(1, 2, 12)] * 8), run_of("run", *[ranked(2, 2, 12)] * 8)
-    (row,) = compare.compare(evals, base, [run])["runs"]
-    least, most = row["unjudged"]  # d001 stands at 2 and 1: it is wrong, or as good as d000
-    assert least["difference"] == row["measures"]["nDCG@2"]["difference"] < 0 < most["difference"]
-    assert (least["verdict"], most["verdict"]) == (stats.WORSE, stats.BETTER)
     found = compare.compare(evals, base, [run, base])
-    page = comparison_page(found)
+    page, (row, same) = comparison_page(found), found["runs"]
     words = "nDCG@2 could differ by -0.369 (worse) to +0.140 (better), so the verdict may change"
     assert page.count(words) == page.count("so the verdict may change") == 1
-    assert found["runs"][1]["unjudged"] == []  # the same list twice: no grade tells them apart
+    least, _ = row["unjudged"]  # d001 stands at 2 and 1: it is wrong, or as good as d000
+    assert least["difference"] == row["measures"]["nDCG@2"]["difference"]
+    assert same["unjudged"] == []  # the same list twice: no grade tells them apart
     zeros = [evalset.Judgment(f"q{n}", "d001", 0) for n in range(8)]
     known = evals._replace(judgments=[*evals.judgments, *zeros])
-    assert compare.compare(known, base, [run])["runs"][0]["unjudged"] == []
-    by_rank = evals._replace(decides="RR@10")
-    assert compare.compare(by_rank, base, [run])["runs"][0]["unjudged"] == []
+    for of in (known, evals._replace(decides="RR@10")):
+        assert compare.compare(of, base, [run])["runs"][0]["unjudged"] == []
 
 
 UNSETTLED = [  # lists of eight queries that begin with d001, the second of others, matters
@@ -973,23 +910,25 @@ def test_where_no_label_can_settle_it_the_page_says_so(tmp_path):
 
 def test_the_pairs_that_move_most_are_listed_without_the_run_that_brought_them(tmp_path):
     evals = small_set(tmp_path, 12, 2)
-    base = run_of("base", *[[("d000", 9.0), ("d001", 8.0), ("d002", 7.0)]] * 2)
-    one = run_of("one", [("d003", 9.0), ("d000", 8.0)], [("d000", 9.0), ("d001", 8.0)])
-    two = run_of("two", [("d000", 9.0), ("d001", 8.0)], [("d000", 9.0), ("d004", 8.0)])
-    late = run_of("late", *[[("d000", 9.0), ("d003", 8.0)], [("d000", 9.0), ("d001", 8.0)]])
+
+    def run(name, first, second):
+        lists = ([(f"d00{n}", 9.0 - place) for place, n in enumerate(of)] for of in (first, second))
+        return run_of(name, *lists)
+
+    base = run("base", "012", "012")
+    others = [run("one", "30", "01"), run("two", "01", "04"), run("late", "03", "01")]
     weighed = [("q0", "d003"), ("q0", "d001"), ("q1", "d001"), ("q1", "d004")]
     for n in range(1, 6):  # d002 is cut off: all lists of the others have two
-        rows = compare.pairs_to_read(evals, base, [one, two, late], None, n)
+        rows = compare.pairs_to_read(evals, base, others, None, n)
         assert [tuple(row.values()) for row in rows] == sorted(weighed[:n])
-    assert compare.pairs_to_read(evals, base, [one, two], "test", 99) == []
+    assert compare.pairs_to_read(evals, base, others, "test", 99) == []
 
 
 def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
-    near, listed = many / "worse.trec", many / "to_read.jsonl"
-    done, printed = status(near, "--pairs", 3)
-    assert done == 1
-    assert printed.out.endswith(f"; 3 in {listed}, which session A opens\n")
-    rows = [row for _, row in files.rows(listed)]
-    assert len(rows) == 3 and {*rows[0]} == {"query_id", "doc_id"}
-    assert status(near, "--pairs", 3)[1].out.endswith(f"; 3 in {listed}, which session A opens\n")
-    assert "to read" not in status(near)[1].out
+    worse, listed = many / "worse.trec", many / "to_read.jsonl"
+    for _ in range(2):
+        done, printed = status(worse, "--pairs", 3)
+        assert done == 1
+        assert printed.out.endswith(f"; 3 in {listed}, which session A opens\n")
+    assert [{*row} for _, row in files.rows(listed)] == [{"query_id", "doc_id"}] * 3
+    assert "to read" not in status(worse)[1].out
