@@ -7,7 +7,6 @@ import re
 import sys
 from unittest import mock
 
-import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -158,7 +157,6 @@ def test_the_reason_of_a_wrong_answer(memory):
         (lambda n: 1 / 0, 1.0, "Here is nothing to divide by"),
         (lambda n: [][n], 1.0, "A place past the last one"),
         (lambda n: {}["a"], 1.0, "A key that is not there is asked for"),
-        (lambda n: 2 * n, 3.5, "1 of 1 cases differ; the simplest is shown."),
         (lambda n: random.random(), 3.5, verdict.DRAWN),
     ):
         *_, before, last = lines = said_of(function, [(1, wanted)])
@@ -170,7 +168,6 @@ def test_a_value_that_cannot_be_is_told_before_the_sentence():
     beyond = "Here 1.0 is the maximum."
     for got, top, said in (
         (1.5, 1.0, [beyond, "Divide."]),
-        (math.inf, 1.0, [beyond, "Divide."]),
         (2.5, 1.0, [beyond]),
         (1 + 1e-10, 1.0, ["Divide."]),
         (9.0, None, ["Divide."]),
@@ -263,16 +260,8 @@ def test_the_line_that_says_most():
     assert check.Wrong("f wants a function", "short").summary == "short"
 
 
-def test_words_are_picked_as_often_as_asked_for():
-    rng = np.random.default_rng(1)
-    assert {len(cases.pick(rng, "a b c", 1, 3)) for _ in range(50)} == {1, 2, 3}
-    assert {type(word) for word in cases.pick(rng, "a b c", 3, 3)} == {str}
-
-
 def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
     assert verdict.value_of("f", 3) == 3 and verdict.value_of("f", lambda: 3) == 3
-    with pytest.raises(check.NotStarted, match="^f is not started"):
-        verdict.value_of("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
     with pytest.raises(check.Wrong, match="f stops with an error, line 2 of its cell, in f"):
         verdict.value_of("f", learnt("def f():\n    return 1 / 0\n")["f"])
 
@@ -284,6 +273,6 @@ def test_a_known_mistake_runs_once_for_each_case_whatever_the_answers():
         asked.append(n)
         return 2 * n
 
-    for more in (1, 2, 3):
-        said_of(lambda n, more=more: 2 * n + more, [(1, 1), (3, 3)], [], [("Doubled.", doubled)])
+    for _ in range(3):
+        said_of(lambda n: 2 * n + 1, [(1, 1), (3, 3)], [], [("Doubled.", doubled)])
     assert sorted(asked) == [1, 3]
