@@ -213,6 +213,7 @@ FACTORS = [  # (two mistakes, what the learner's function gives, how it is said)
     (SMALL, LARGE, lambda n: n + (n < 9) + 2 * (n > 30), ""),
     (SMALL, lambda n: n + (n < 12), lambda n: n + (n < 9) + (n < 5), ""),
     (DOUBLE, LATE, lambda n: 2 * n + 3 * n * (n > 30), ""),
+    (DOUBLE, LATE, lambda n: 2 * n + 2 * n * (n > 33), ""),  # the product in 6 of 9 cases
     (lambda n: n + 1, lambda n: n + 2, lambda n: n + 3, ""),
     (lambda n: n + (n < 9 or n > 30), lambda n: n + 2 * (n < 20),
      lambda n: n + 2 * (8 < n < 20) + (n > 30), ""),
