@@ -249,13 +249,15 @@ def test_long_lines_break_between_words_and_cases_after_commas():
 
 
 def test_the_line_that_says_most():
-    def summary(function, *more):
+    def summary(function, *more, hand=((1, 1.5),)):
         with pytest.raises(check.Wrong) as caught:
-            give(function, [(1, 1.5)], (), *more)
+            give(function, hand, (), *more)
         return caught.value.summary
 
     assert summary(lambda n: 2) == "it is not right yet: got       2"
     assert summary(lambda n: 2, [("Divide.", lambda n: 2)]) == "Divide."
+    crash_second = [(1, 1.5), (0, 1.0)]
+    assert summary(lambda n: 2 / n, [("Divide.", lambda n: 2)], hand=crash_second) == "Divide."
     assert re.fullmatch("it stops with an error, line .*: expected  1.5", summary(lambda n: {}.x))
     assert check.Wrong("f wants\n  a function").summary == "a function"
     assert check.Wrong("f wants a function", "short").summary == "short"
