@@ -2,8 +2,8 @@
 """Checks of a learner's functions: a line when right, the smallest failing case when wrong.
 
 `check.NAME(function)` compares with a library or with values worked on paper, never with the
-lesson's own code. Beside each exercise stand wrong functions that people often write: where a
-learner's answers equal one of theirs, its sentence is shown. Lists and tuples count as the same.
+lesson's own code. The page of each exercise has mistakes that people often make: where a learner's
+answers equal those of one, its sentence is shown. Lists and tuples count as the same.
 """
 
 from .agreement import cohen_kappa, gwet_ac1
@@ -16,6 +16,12 @@ from .measures import average_precision, dcg, hit, ndcg, recall, reciprocal_rank
 from .passages import evidence_recall
 from .passed import passed_checks, solution
 from .quick_test import quiz
+from .recorded import check_of_page
 from .recursive import first_cut, split_recursive
 from .statistics import bootstrap, holm, sign_flip
 from .verdict import NotStarted, Wrong
+
+
+def __getattr__(name: str):
+    """Return the check of an exercise that has none above: all its cases stand in its page."""
+    return check_of_page(name)

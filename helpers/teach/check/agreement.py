@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import verdict
+from .cases import Example, drawn
 from .recorded import recorded
-from .verdict import Example, drawn
+from .verdict import run_check
 
 
 def _readings(rng: np.random.Generator) -> Iterator[tuple[list, list]]:
@@ -38,7 +38,7 @@ def cohen_kappa(function: Callable) -> None:
         Example(([2, 2, 2], [2, 2, 2]), math.nan),
         Example(([0] * 8 + [1, 0], [0] * 8 + [0, 1]), -1 / 9),
     ]
-    verdict.run_check("cohen_kappa", function, hand, drawn(_draw_kappa), top=1.0)
+    run_check("cohen_kappa", function, drawn(_draw_kappa), hand, top=1.0)
 
 
 def _ac1_table(first: list, second: list, grades: tuple) -> float:
@@ -51,10 +51,10 @@ def _ac1_table(first: list, second: list, grades: tuple) -> float:
     return float((np.trace(table) - chance) / (1 - chance))
 
 
-def _draw_ac1(rng: np.random.Generator) -> list[Example]:
-    grades = [(0, 1, 2), (0, 1, 2, 3)]
-    tried = [(*pair, grades[turn % 2]) for turn, pair in enumerate(_readings(rng))]
-    return [Example(args, _ac1_table(*args)) for args in tried]
+def _draw_ac1(rng: np.random.Generator) -> Iterator[Example]:
+    for turn, (first, second) in enumerate(_readings(rng)):
+        grades = (0, 1, 2, 3) if turn % 2 else (0, 1, 2)
+        yield Example((first, second, grades), _ac1_table(first, second, grades))
 
 
 @recorded
@@ -68,4 +68,4 @@ def gwet_ac1(function: Callable) -> None:
         Example(([1, 1, 0, 0], [1, 0, 0, 0], (0, 1, 2, 3)), 19 / 27),
         Example(([0] * 123 + [1, 1], [0] * 118 + [1] * 5 + [0, 0], (0, 1)), 55598 / 59098),
     ]
-    verdict.run_check("gwet_ac1", function, hand, drawn(_draw_ac1), top=1.0)
+    run_check("gwet_ac1", function, drawn(_draw_ac1), hand, top=1.0)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import verdict
+from .cases import Example, drawn
 from .recorded import recorded
-from .verdict import Example, drawn
+from .verdict import run_check
 
 
 def _draw_f1(rng: np.random.Generator) -> Iterator[Example]:
@@ -14,10 +14,11 @@ def _draw_f1(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(200):
         counts = rng.integers(0, 3, (2, len(words)))
         counts[:, 0] += 1
-        found, gold = (
-            " ".join(str(w) for w in rng.permutation(np.repeat([*words, "the"], [*row, 1])))
-            for row in counts
-        )
+        texts = []
+        for row in counts:
+            repeated = np.repeat([*words, "the"], [*row, 1])
+            texts.append(" ".join(rng.permutation(repeated)))
+        found, gold = texts
         wanted = 2 * counts.min(axis=0).sum() / counts.sum()
         yield Example((found.capitalize() + ".", gold), float(wanted))
 
@@ -37,4 +38,4 @@ def f1(function: Callable) -> None:
         Example(("ten", ""), 0.0),
         Example(("Check-out, café.", "checkout CAFÉ"), 1.0),
     ]
-    verdict.run_check("f1", function, hand, drawn(_draw_f1), top=1.0)
+    run_check("f1", function, drawn(_draw_f1), hand, top=1.0)

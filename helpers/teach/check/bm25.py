@@ -7,9 +7,9 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from ...measure import runs, text
-from . import verdict
+from .cases import Example, drawn, pick
 from .recorded import recorded
-from .verdict import Example, drawn, pick
+from .verdict import run_check
 
 
 def _documents(rng: np.random.Generator, low: int = 2, high: int = 7) -> list[list[str]]:
@@ -39,17 +39,18 @@ def okapi_idf(function: Callable) -> None:
         Example((all_common,), {"a": common / 2 / 4, "b": 0.0}),
         Example(([["a"], ["b"], []],), {"a": rare, "b": rare}),
     ]
-    verdict.run_check("okapi_idf", function, hand, drawn(_draw_idf))
+    run_check("okapi_idf", function, drawn(_draw_idf), hand)
 
 
 def _draw_bm25(rng: np.random.Generator) -> Iterator[Example]:
     for n in range(200):
-        docs, given = _documents(rng, 3), {}
+        docs, parameters = _documents(rng, 3), ()  # k1 and b
         if n % 2:
-            given = {"k1": float(rng.choice([0.9, 1.2, 2])), "b": float(rng.choice([0, 0.4, 1]))}
-        index, query = BM25Okapi(docs, **given), pick(rng, "disk full log queue nothing", 1, 3)
+            parameters = float(rng.choice([0.9, 1.2, 2])), float(rng.choice([0, 0.4, 1]))
+        index = BM25Okapi(docs, None, *parameters)
+        query = pick(rng, "disk full log queue nothing", 1, 3)
         which = int(rng.integers(len(docs)))
-        args = query, docs[which], dict(index.idf), float(index.avgdl), *given.values()
+        args = query, docs[which], dict(index.idf), float(index.avgdl), *parameters
         yield Example(args, float(index.get_scores(query)[which]))
 
 
@@ -68,17 +69,20 @@ def bm25_score(function: Callable) -> None:
         Example((["disk"], ["disk", "disk", "a", "b"], one, 2.0, 1.2, 0.0), 11 / 8),
         Example((["full"], ["disk"], one, 2.0, 1.2, 0.0), 0.0),
     ]
-    verdict.run_check("bm25_score", function, hand, drawn(_draw_bm25))
+    run_check("bm25_score", function, drawn(_draw_bm25), hand)
 
 
 def _search_case(query: str, docs: list[list[str]], ids: list[str], *k: int) -> Example:
     """Return a search with index, ids and vocabularies as session B makes them."""
-    index, vocabularies, words = BM25Okapi(docs), [set(doc) for doc in docs], text.words(query)
+    words, vocabularies = text.words(query), [set(doc) for doc in docs]
+    index = BM25Okapi(docs)
     index.made_from = docs
-    hits = zip(ids, index.get_scores(words), vocabularies, strict=True)
-    found = [(i, round(float(s), runs.DECIMALS)) for i, s, known in hits if known & {*words}]
-    args = query, index, np.array(ids), vocabularies, *k
-    return Example(args, runs.in_order(found)[slice(*k) if k else slice(None)])
+    found = []
+    for chunk_id, score, known in zip(ids, index.get_scores(words), vocabularies, strict=True):
+        if not known.isdisjoint(words):
+            found.append((chunk_id, round(float(score), runs.DECIMALS)))
+    most = k[0] if k else None
+    return Example((query, index, np.array(ids), vocabularies, *k), runs.in_order(found)[:most])
 
 
 def _draw_search(rng: np.random.Generator) -> Iterator[Example]:
@@ -97,8 +101,10 @@ def search(function: Callable) -> None:
     """Check search(query, index, ids, vocabularies) against rank_bm25 and the fixed order."""
     two, tied = [["disk"], ["full"]], [["disk"], ["queue"], ["disk"], ["disk"], ["x"]]
     many = [["disk", f"w{n}"] for n in range(12)]
+    fill = [[letter] * 3 for letter in "xyzuv"]
     uneven = [  # the same sum in another order, so that the last digit differs
-        ["disk"] * n + ["full"] * 3 + ["queue"] * (5 - n) for n in (4, 1)
+        "disk disk disk disk full full full queue".split(),
+        "disk full full full queue queue queue queue".split(),
     ]
     hand = [
         _search_case("disk", [["disk"], ["queue"], ["x"]], ["a", "b", "c"]),
@@ -111,9 +117,9 @@ def search(function: Callable) -> None:
         _search_case("disk-full?", [["disk"], ["full"], ["x"], ["y"]], ["a#10", "a#9", "b#0", "c"]),
         _search_case("disk", tied, ["c", "x", "a", "b", "d"], 2),
         _search_case("a", [["a"], ["a"], ["a", "b"], ["b"]], ["p", "q", "r", "s"], 1),
-        _search_case("disk full queue", [*uneven, *[[x] * 3 for x in "xyzuv"]], list("bacdefg")),
+        _search_case("disk full queue", [*uneven, *fill], list("bacdefg")),
     ]
-    verdict.run_check("search", function, hand, drawn(_draw_search))
+    run_check("search", function, drawn(_draw_search), hand)
 
 
 def _draw_documents(rng: np.random.Generator) -> Iterator[Example]:
@@ -122,10 +128,11 @@ def _draw_documents(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(100):
         names, numbers = pick(rng, "a b2 b10 v-1 e#x e#1 1 ü", 12, 12), rng.integers(0, 15, 12)
         ids = {f"{d}#{n}" for d, n in zip(names, numbers, strict=True)}
-        hits = [(found, float(rng.integers(-6, 7)) / 2) for found in sorted(ids)]
-        hits = runs.in_order(hits)[: rng.integers(1, 13)]
+        scored = [(chunk_id, float(rng.integers(-6, 7)) / 2) for chunk_id in sorted(ids)]
+        hits = runs.in_order(scored)[: rng.integers(1, 13)]
         frame = pd.DataFrame(hits, columns=["chunk", "score"])
-        best = frame.groupby(frame.chunk.str.rsplit("#", n=1).str[0]).score.max()
+        doc_ids = frame.chunk.str.rsplit("#", n=1).str[0]
+        best = frame.groupby(doc_ids).score.max()
         yield Example((hits,), runs.in_order(list(best.items())))
 
 
@@ -144,4 +151,4 @@ def to_documents(function: Callable) -> None:
         Example(([("d9#0", 1.0), ("d10#0", 1.0)],), [("d10", 1.0), ("d9", 1.0)]),
         Example(([("a#0", -1.0), ("b#1", -2.0), ("a#2", -3.0)],), [("a", -1.0), ("b", -2.0)]),
     ]
-    verdict.run_check("to_documents", function, hand, drawn(_draw_documents))
+    run_check("to_documents", function, drawn(_draw_documents), hand)

@@ -6,9 +6,9 @@ from math import ceil
 import numpy as np
 
 from ...measure import tokens
-from . import verdict
+from .cases import Example, drawn, pick
 from .recorded import recorded
-from .verdict import Example, drawn, pick
+from .verdict import run_check
 
 Span = tuple[int, int, int]  # start, end, number of tokens
 
@@ -44,7 +44,7 @@ def windows(function: Callable) -> None:
         Example((974, 512, 50), [(0, 512), (462, 974)]),
         *(Example((10, 4, overlap), ValueError) for overlap in (4, 9, -1)),
     ]
-    verdict.run_check("windows", function, hand, drawn(_draw_windows))
+    run_check("windows", function, drawn(_draw_windows), hand)
 
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
@@ -76,7 +76,7 @@ def chunk_fixed(function: Callable) -> None:
         Example(("<|endoftext|>", 99, 0), _reference_fixed("<|endoftext|>", 99, 0)),
         Example((five, 4, 4), ValueError),
     ]
-    verdict.run_check("chunk_fixed", function, hand, drawn(_draw_fixed))
+    run_check("chunk_fixed", function, drawn(_draw_fixed), hand)
 
 
 def _located(doc_text: str, pieces: list[str]) -> list[Span]:
@@ -132,7 +132,7 @@ def stretches(function: Callable) -> None:
         Example(("# A\n\nÜber é 🧯.",), [(0, 3), (5, 14)]),
         Example(("",), []),
     ]
-    verdict.run_check("stretches", function, hand, drawn(_draw_stretches))
+    run_check("stretches", function, drawn(_draw_stretches), hand)
 
 
 @recorded
@@ -155,4 +155,4 @@ def chunk_paragraphs(function: Callable) -> None:
         note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
     }
     hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]
-    verdict.run_check("chunk_paragraphs", function, hand, drawn(_draw_paragraphs))
+    run_check("chunk_paragraphs", function, drawn(_draw_paragraphs), hand)

@@ -18,6 +18,14 @@ EVIDENCE_FIRST = "causes: beside each cause stands what shows it, from the card"
 WORDS_OF_A_REASON = 3  # fewer are no reason
 
 
+class Reading(NamedTuple):
+    """What a learner names for a card; `reason` keeps a cause against the rule."""
+
+    cause: object
+    evidence: object = ""
+    reason: object = ""
+
+
 class Cause(NamedTuple):
     """What shows a cause: `proof` returns words, ids and numbers of a card, `told` says which."""
 
@@ -77,17 +85,19 @@ def causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dic
     read = {}
     for query_id, found in named.items():
         if found is not None and found is not ...:
-            read[query_id] = _entry(found)
+            read[query_id] = _reading(found)
     wanted = min(READ_AT_LEAST, len(by_rule))
     if not read and wanted:
         raise not_started("causes")
-    _refuse_other_causes({q: entry[0] for q, entry in read.items()}, by_rule)
-    lacking = {q: entry[0] for q, entry in read.items() if not str(entry[1]).strip()}
-    _refuse_no_evidence(lacking)
-    differ = [q for q, (cause, *_) in read.items() if cause != by_rule[q]]
+    _refuse_other_causes({q: reading.cause for q, reading in read.items()}, by_rule)
+    _refuse_no_evidence(read)
+    differ = [q for q, reading in read.items() if reading.cause != by_rule[q]]
     again = {q: read[q] for q in differ if not _is_kept(read[q])}
-    problems = {q: _problem(entry, cards[q]) for q, entry in read.items() if q not in again}
-    weak = {q: problem for q, problem in problems.items() if problem}
+    weak = {}
+    for query_id, reading in read.items():
+        problem = "" if query_id in again else _problem(reading, cards[query_id])
+        if problem:
+            weak[query_id] = problem
     alike = f"causes: {len(read) - len({*differ, *weak})} of {len(read)} as by rule"
     _refuse_other_readings(alike, again, weak, by_rule)
     if len(read) < wanted:
@@ -96,14 +106,15 @@ def causes(named: dict | Callable, by_rule: dict[str, str], cards: dict[str, dic
     tell_passed("causes", alike + kept)
 
 
-def _entry(found: object) -> tuple:
-    """Return (cause, evidence, reason), with empty texts for what is not there."""
-    parts = tuple(found) if isinstance(found, tuple | list) else (found,)
-    return (*parts, "", "")[:3] if 0 < len(parts) < 4 else (found, "", "")
+def _reading(found: object) -> Reading:
+    """Return what stands in one to three places; anything else is taken for a cause."""
+    if isinstance(found, tuple | list) and 0 < len(found) < 4:
+        return Reading(*found)
+    return Reading(found)
 
 
-def _is_kept(entry: tuple) -> bool:
-    return len(str(entry[2]).split()) >= WORDS_OF_A_REASON
+def _is_kept(reading: Reading) -> bool:
+    return len(str(reading.reason).split()) >= WORDS_OF_A_REASON
 
 
 def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
@@ -120,28 +131,28 @@ def _refuse_other_causes(given: dict, by_rule: dict[str, str]) -> None:
         raise Wrong(f"causes: no card for {', '.join(strangers)}; cards: {some}")
 
 
-def _refuse_no_evidence(lacking: dict[str, str]) -> None:
+def _refuse_no_evidence(read: dict[str, Reading]) -> None:
     """Raise Wrong where a cause stands without evidence."""
-    if not lacking:
-        return
-    first, cause = next(iter(lacking.items()))
-    shown = {q: f"{cause!r} is shown by {CAUSES[cause].told}" for q, cause in lacking.items()}
-    lines = [f"  {q}: no evidence yet; {by}" for q, by in shown.items()]
-    example = f"For example {first!r}: ({cause!r}, '...')"
-    raise Wrong("\n".join([EVIDENCE_FIRST, *lines, example]), lines[0].strip())
+    lines, examples = [], []
+    for q, (cause, evidence, _) in read.items():
+        if not str(evidence).strip():
+            lines.append(f"  {q}: no evidence yet; {cause!r} is shown by {CAUSES[cause].told}")
+            examples.append(f"For example {q!r}: ({cause!r}, '...')")
+    if lines:
+        raise Wrong("\n".join([EVIDENCE_FIRST, *lines, examples[0]]), lines[0].strip())
 
 
-def _problem(entry: tuple, card: dict) -> str:
+def _problem(reading: Reading, card: dict) -> str:
     """Return what is wrong with the evidence of one card, empty if it shows the cause.
 
     A cause that is kept against the rule needs something of the card, whatever it is.
     """
-    cause, evidence, _ = entry
-    on_card = [card["wanted"], card["rival"], *(row[0] for row in card["words"])]
+    cause, evidence = reading.cause, str(reading.evidence)
+    words = [row[0] for row in card["words"]]
+    on_card = [card["wanted"], card["rival"], *words]
     for name in ("score", "best of all chunks", "without length"):
         on_card += card[name]
-    proof = on_card if _is_kept(entry) else CAUSES[cause].proof(card)
-    words, evidence = [row[0] for row in card["words"]], str(evidence)
+    proof = on_card if _is_kept(reading) else CAUSES[cause].proof(card)
     held = [item for item in proof if stands_in(item, evidence)]
     told = f"{as_code(evidence)[:60]} does not show it; wanted is {CAUSES[cause].told}"
     if not held:
@@ -177,10 +188,10 @@ def stands_in(item: str | float, evidence: str) -> bool:
 
 
 def _refuse_other_readings(
-    alike: str, again: dict[str, tuple], weak: dict[str, str], by_rule: dict[str, str]
+    alike: str, again: dict[str, Reading], weak: dict[str, str], by_rule: dict[str, str]
 ) -> None:
     """Raise Wrong for other causes than the rule's, unless kept, and for evidence that is weak."""
-    lines = [f"  {q}: {_other_rule(entry[0], by_rule[q])}" for q, entry in again.items()]
+    lines = [f"  {q}: {_other_rule(reading.cause, by_rule[q])}" for q, reading in again.items()]
     if again:
         first, (cause, evidence, _) = next(iter(again.items()))
         lines.append(
@@ -213,8 +224,13 @@ HOLDS = {
     "missing word": {"without words it lacks": [3.0, 3.0]},
     "stronger match elsewhere": {},
 }
-SCORES = ("score", "best of all chunks", "without length")
-SCORES += ("without common words", "without words it lacks")
+SCORES = (
+    "score",
+    "best of all chunks",
+    "without length",
+    "without common words",
+    "without words it lacks",
+)
 NO_RULE = {
     "query_id": "q",
     "words": [["the", 0.5, 1.0, 1.0], ["disk", 2.0, 1.99, 2.0]],

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import verdict
+from ...measure.stats import SEED
+from .cases import Example, drawn
 from .recorded import recorded
-from .verdict import SEED, Example, drawn
+from .verdict import run_check
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
 TWELVE = [f"d{n}" for n in range(1, 13)]  # a ranking past the usual cutoff of ten
@@ -30,32 +31,28 @@ def made_rankings() -> list[tuple[list[str], dict[str, int]]]:
     return found
 
 
-def _measured(measure, cutoffs: tuple = ()) -> list[Example]:
-    """Return the values that ir_measures gives, at each cutoff in turn where there are any."""
-    import ir_measures
-
-    ranked, cases = made_rankings(), {}
-    for turn, k in enumerate(cutoffs or (None,)):
-        chosen = range(turn, len(ranked), len(cutoffs) or 1)
-        qrels = {str(n): ranked[n][1] for n in chosen}
-        run = {str(n): {d: -float(r) for r, d in enumerate(ranked[n][0])} for n in chosen}
-        values = dict.fromkeys(qrels, 0.0)  # a query without results
-        scored = {n: scores for n, scores in run.items() if scores}
-        for metric in ir_measures.iter_calc([measure @ k if k else measure], qrels, scored):
-            values[metric.query_id] = float(metric.value)
-        cases |= {n: Example((*ranked[n], *([k] if k else [])), values[str(n)]) for n in chosen}
-    return [cases[n] for n in range(len(ranked))]
-
-
 @functools.cache
-def _draw_measure(name: str) -> list[Example]:
+def _measured(name: str, *cutoffs: int | None) -> list[Example]:
+    """Return what ir_measures gives for the rankings, with one cutoff after the other in turn."""
     import ir_measures
 
-    cutoffs = {"nDCG": (3, 5, 10, 20), "R": (1, 3, 5, 20), "Success": (1, 3, 5, 20)}.get(name, ())
-    if name == "RR":  # every other case has no cutoff
-        whole, cut = _measured(ir_measures.RR), _measured(ir_measures.RR, (1, 3, 5, 20))
-        return [pair[n % 2] for n, pair in enumerate(zip(whole, cut, strict=True))]
-    return _measured(getattr(ir_measures, name), cutoffs)
+    whole = getattr(ir_measures, name)
+    measures = {k: whole @ k if k else whole for k in cutoffs}
+    rankings = made_rankings()
+    qrels = {str(n): grades for n, (_, grades) in enumerate(rankings)}
+    run = {}
+    for n, (ranking, _) in enumerate(rankings):
+        if ranking:
+            run[str(n)] = {doc_id: -float(rank) for rank, doc_id in enumerate(ranking)}
+    values = {}  # none of a query without results
+    for metric in ir_measures.iter_calc([*measures.values()], qrels, run):
+        values[metric.query_id, metric.measure] = float(metric.value)
+    cases = []
+    for n, (ranking, grades) in enumerate(rankings):
+        k = cutoffs[n % len(cutoffs)]
+        args = (ranking, grades, k) if k else (ranking, grades)
+        cases.append(Example(args, values.get((str(n), measures[k]), 0.0)))
+    return cases
 
 
 @recorded
@@ -72,7 +69,7 @@ def reciprocal_rank(function: Callable) -> None:
         Example((TWELVE, {"d12": 1}), 1 / 12),
         Example((TWELVE, {"d12": 3}, 20), 1 / 12),
     ]
-    verdict.run_check("reciprocal_rank", function, hand, _draw_measure("RR"), top=1.0)
+    run_check("reciprocal_rank", function, _measured("RR", None, 3, None, 20), hand, top=1.0)
 
 
 @recorded
@@ -88,7 +85,7 @@ def hit(function: Callable) -> None:
         Example((TWELVE, {"d12": 1}, 20), 1.0),
         Example((TWELVE, {"d12": 1}, 11), 0.0),
     ]
-    verdict.run_check("hit", function, hand, _draw_measure("Success"), top=1.0)
+    run_check("hit", function, _measured("Success", 1, 3, 5, 20), hand, top=1.0)
 
 
 @recorded
@@ -103,7 +100,7 @@ def recall(function: Callable) -> None:
         Example((RANKED, GRADED, 5), 2 / 3),
         Example((TWELVE, {"d1": 1, "d12": 3, "x": 2, "y": 1}, 20), 1 / 2),
     ]
-    verdict.run_check("recall", function, hand, _draw_measure("R"), top=1.0)
+    run_check("recall", function, _measured("R", 1, 3, 5, 20), hand, top=1.0)
 
 
 @recorded
@@ -119,7 +116,7 @@ def average_precision(function: Callable) -> None:
         Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
         Example((TWELVE, {"d1": 1, "d12": 3}), (1 + 2 / 12) / 2),
     ]
-    verdict.run_check("average_precision", function, hand, _draw_measure("AP"), top=1.0)
+    run_check("average_precision", function, _measured("AP", None), hand, top=1.0)
 
 
 def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
@@ -142,7 +139,7 @@ def dcg(function: Callable) -> None:
         Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
         Example(([0.0] * 11 + [3.0],), 3 / math.log2(13)),
     ]
-    verdict.run_check("dcg", function, hand, drawn(_draw_dcg))
+    run_check("dcg", function, drawn(_draw_dcg), hand)
 
 
 def exponential(grade: int) -> int:
@@ -174,4 +171,4 @@ def ndcg(function: Callable) -> None:
         Example((["b", "a"], {"b": 1, "a": 2}, 10, exponential), (1 + 3 * third) / (3 + third)),
         Example((["z", "a"], {"a": 1, "z": 0}, 10, one_more), third),
     ]
-    verdict.run_check("ndcg", function, hand, _draw_measure("nDCG"), top=1.0)
+    run_check("ndcg", function, _measured("nDCG", 3, 5, 10, 20), hand, top=1.0)

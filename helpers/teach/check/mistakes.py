@@ -11,15 +11,12 @@ import functools
 import json
 import re
 from collections.abc import Callable
-from importlib import import_module
 from types import SimpleNamespace
-
-import yaml
 
 from ...measure import text
 from .. import LearnError
 from ..exercises import LESSONS, is_code
-from .passed import EXERCISES, Place, place_of_exercise
+from .passed import page_of, place_of_exercise
 
 DEFINITIONS = ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
 Mistakes = list[tuple[str, Callable]]  # (sentence, a wrong function that deserves it)
@@ -31,27 +28,27 @@ def known_mistakes(name: str) -> Mistakes:
 
     Raises LearnError for an edit that doesn't fit the solution.
     """
-    path, place = EXERCISES / f"{name}.yaml", place_of_exercise(name)
-    if not place.lesson:
+    if not place_of_exercise(name).lesson:
         return []
     known = []
-    for mistake in yaml.safe_load(path.read_text(encoding="utf-8"))["mistakes"]:
+    for mistake in page_of(name)["mistakes"]:
         for form in (mistake, *mistake.get("also", [])):
-            known.append((mistake["says"], _wrong_function(name, place, form)))
+            old, new = str(form["old"]), str(form["new"])
+            known.append((mistake["says"], edited_solution(name, old, new)))
     return known
 
 
-def _wrong_function(name: str, place: Place, form: dict) -> Callable:
-    """Return the solution with `old` replaced by `new`, or the `function` of a room here."""
-    if "function" in form:
-        room, _, function = form["function"].partition(":")
-        return getattr(import_module(f".{room}", __package__), function)
-    old, new = (str(form[name]).strip("\n") for name in ("old", "new"))
+def edited_solution(name: str, old: str, new: str) -> Callable:
+    """Return the lesson's function `name` with `old`, which stands in it once, replaced by `new`.
+
+    Raises LearnError where it stands there in no place or in several.
+    """
+    place, old, new = place_of_exercise(name), old.strip("\n"), new.strip("\n")
     edited = _edits(place.code, old, new)
     if len(edited) != 1:
         found = f"{name}.yaml: the solution has {old!r} in {len(edited)} places"
         raise LearnError(f"{found}, wanted one")
-    space = dict(_definitions(place.lesson, place.cell))
+    space = dict(definitions_before(place.lesson, place.cell))
     define(edited[0], space)
     return space[name]
 
@@ -63,17 +60,17 @@ def _edits(code: str, old: str, new: str) -> list[str]:
     """
     edited = []
     for match in re.finditer(re.escape(old.partition("\n")[0]), code):
-        start = match.start()
-        line = code[:start].rpartition("\n")[2]
+        before = code[: match.start()]
+        line = before.rpartition("\n")[2]
         margin = "\n" + " " * (len(line) - len(line.lstrip()))
-        whole = old.replace("\n", margin)
-        if code.startswith(whole, start):
-            edited.append(code[:start] + new.replace("\n", margin) + code[start + len(whole) :])
+        after = code[match.start() :].removeprefix(old.replace("\n", margin))
+        if len(before) + len(after) < len(code):
+            edited.append(before + new.replace("\n", margin) + after)
     return edited
 
 
 @functools.cache
-def _definitions(lesson: str, last: int) -> dict:
+def definitions_before(lesson: str, last: int) -> dict:
     """Return what the code cells of a lesson before number `last` import, define and name."""
     space = {"__name__": "lesson", "evals": SimpleNamespace(words=text.words)}
     notebook = json.loads((LESSONS / lesson).read_text(encoding="utf-8"))

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import verdict
+from .cases import Example, drawn
 from .recorded import recorded
-from .verdict import Example, drawn
+from .verdict import run_check
 
 Passages = list[tuple[str, int, int]]  # document, first token, the token after the last
 
@@ -57,4 +57,4 @@ def evidence_recall(function: Callable) -> None:
         Example((two, [("b", 25, 35), ("a", 0, 20)], 100), 1.0),
         Example((two, [("b", 0, 40)], 100), 0.5),
     ]
-    verdict.run_check("evidence_recall", function, hand, drawn(_draw_recall), top=1.0)
+    run_check("evidence_recall", function, drawn(_draw_recall), hand, top=1.0)

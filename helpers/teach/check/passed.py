@@ -17,7 +17,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from .. import LearnError, record
-from ..exercises import BEGIN, END, LESSONS, checks_called, exercises_of, lesson_paths
+from ..exercises import BEGIN, END, LESSONS, Exercise, checks_called, exercises_of, lesson_paths
 from ..kernel import remembered
 
 EXERCISES = LESSONS / "exercises"  # their pages: why each matters, and its known mistakes
@@ -57,7 +57,7 @@ def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
 
     The solution is read from the lesson, which itself does not show it again.
     """
-    why = why_it_matters(name)
+    why = " ".join(page_of(name).get("why", "").split())
     in_lesson = where.resolve().is_relative_to(LESSONS.resolve())
     code = "" if in_lesson else place_of_exercise(name).solution
     page = f'<div style="{PASSED_STYLE}">{escape(message)}</div><div>{escape(why)}</div>'
@@ -65,12 +65,11 @@ def passed_page(name: str, message: str, where: Path) -> dict[str, str]:
     return {"text/plain": f"{message}\n{why}".strip(), "text/html": page}
 
 
-def why_it_matters(name: str) -> str:
-    """Return what the page of an exercise says of its use, "" without a page."""
+@functools.cache
+def page_of(name: str) -> dict:
+    """Return what `notebooks/exercises/NAME.yaml` holds, {} without such a file."""
     path = EXERCISES / f"{name}.yaml"
-    if not path.exists():
-        return ""
-    return " ".join(yaml.safe_load(path.read_text(encoding="utf-8"))["why"].split())
+    return yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
 def way_on(name: str) -> str:
@@ -107,14 +106,24 @@ def places_of_exercises(lessons: Path = LESSONS) -> dict[str, Place]:
             notebook = json.loads(path.read_text(encoding="utf-8"))  # nbformat takes a second
             cells = [cell | {"source": "".join(cell["source"])} for cell in notebook["cells"]]
             for exercise in exercises_of(lesson, {"cells": cells}):
-                marked = cells[exercise.code]["source"]
-                code = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", marked, flags=re.M)
                 *others, last = checks_called(cells[exercise.check])
-                called = f"{exercise.number} {exercise.title}".strip()
-                told = HINT.findall(cells[exercise.heading]["source"])
-                hints = tuple(" ".join(hint.split()) for hint in told)
-                place = Place(called, "", hints, lesson, exercise.code, code.strip())
-                is_stub = code == marked
-                places |= dict.fromkeys(others, place)
-                places[last] = place if is_stub else place._replace(solution=place.code)
+                place = _place(lesson, exercise, cells)
+                places |= dict.fromkeys(others, place._replace(solution=""))
+                places[last] = place
     return places
+
+
+def _place(lesson: str, exercise: Exercise, cells: list[dict]) -> Place:
+    """Return where an exercise stands; a stub, as in nbgrader's released files, solves nothing."""
+    marked = cells[exercise.code]["source"]
+    plain = re.sub(rf"^[ \t]*({BEGIN}|{END})(\n|$)", "", marked, flags=re.M)
+    code = plain.strip()
+    hints = HINT.findall(cells[exercise.heading]["source"])
+    return Place(
+        called=f"{exercise.number} {exercise.title}".strip(),
+        solution="" if plain == marked else code,
+        hints=tuple(" ".join(hint.split()) for hint in hints),
+        lesson=lesson,
+        cell=exercise.code,
+        code=code,
+    )

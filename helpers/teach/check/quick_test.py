@@ -5,15 +5,12 @@ not give them away; a reason is shown for a right answer, and for a wrong one on
 passed.
 """
 
-import functools
 import hashlib
 import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
-import yaml
-
-from .passed import EXERCISES
+from .passed import page_of
 from .recorded import recorded
 from .verdict import WIDTH, NotStarted, Wrong, value_of
 
@@ -30,11 +27,9 @@ class Question(NamedTuple):
     decimals: int | None = None
 
 
-@functools.cache
 def read_questions(name: str, form: type = Question) -> list:
     """Return the questions of `notebooks/exercises/NAME.yaml`, each in its form."""
-    page = (EXERCISES / f"{name}.yaml").read_text(encoding="utf-8")
-    return [form(**question) for question in yaml.safe_load(page)["questions"]]
+    return [form(**question) for question in page_of(name)["questions"]]
 
 
 def questions_of(session: str) -> list[Question]:
@@ -51,19 +46,20 @@ def quiz(session: str, answers: dict | Callable) -> None:
     questions = dict(enumerate(questions_of(session), 1))
     if not isinstance(answers, dict) or set(answers) - set(questions):
         raise Wrong(f"answers are a dict with keys 1 to {len(questions)}, got {answers!r}")
-    given = {n: value for n, value in answers.items() if value is not None and value is not ...}
-    if not given:
+    found = {}
+    for n, answer in answers.items():
+        if answer is not None and answer is not ...:
+            hashed = digest(session, n, in_one_form(questions[n], n, answer))
+            found[n] = "right" if hashed == questions[n].answer else "wrong"
+    if not found:
         how = "put your answers into this cell and run it"
         raise NotStarted(f"quick test {session} is not started yet: {how}")
-    forms = {n: in_one_form(questions[n], n, value) for n, value in given.items()}
-    right = {n for n, form in forms.items() if digest(session, n, form) == questions[n].answer}
+    right = [n for n, result in found.items() if result == "right"]
     passed = len(right) >= PASS * len(questions)
     lines = []
     for n, question in questions.items():
-        line = f"{n}  not answered"
-        if n in given:
-            reason = question.reason if n in right or passed else ""  # gives no answer away
-            line = f"{n}  {'right' if n in right else 'wrong'}  {reason}".rstrip()
+        reason = question.reason if n in right or passed else ""  # gives no answer away
+        line = f"{n}  {found[n]}  {reason}".rstrip() if n in found else f"{n}  not answered"
         lines.append(textwrap.fill(line, WIDTH, subsequent_indent=" " * len("1  right  ")))
     score = f"{len(right)} of {len(questions)}"
     if passed:

@@ -5,8 +5,8 @@ import inspect
 from collections.abc import Callable
 
 from .. import record
-from .passed import way_on
-from .verdict import NotStarted, Wrong
+from .passed import page_of, way_on
+from .verdict import NotStarted, Wrong, run_check
 
 
 def recorded(check: Callable) -> Callable:
@@ -32,3 +32,18 @@ def recorded(check: Callable) -> Callable:
         record.write_check_run(called, function, "passed")
 
     return run
+
+
+def check_of_page(name: str) -> Callable:
+    """Return a check that knows only the cases in the page of its exercise.
+
+    Raises AttributeError where there are none.
+    """
+    if "cases" not in page_of(name):
+        raise AttributeError(f"there is no check of {name!r}")
+
+    def check(function: Callable) -> None:
+        run_check(name, function)
+
+    check.__name__ = name
+    return recorded(check)

@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...measure import stats
-from . import verdict
+from ...measure.stats import SEED
+from .cases import Example, drawn
 from .mistakes import known_mistakes
 from .passed import tell_passed
 from .recorded import recorded
 from .values import TOLERANCE, Raised, as_code, is_sequence, short_code, type_fault
-from .verdict import SEED, Example, Wrong, drawn
+from .verdict import Wrong, call_safely, error_lines, run_check
 
 # The bootstrap is random, so its ends are compared within a share of the standard error.
 
@@ -21,101 +22,105 @@ UNEVEN = [
     [0.1, 0.35, 0.4, 1.0, 0.95, 0.62, 0.0, 0.55],
     [3.0, 1.0, 1.0, 8.0, 2.0, 1.0],
 ]
+Ends = tuple[float, float]  # low, high
 
 
-class Ends(NamedTuple):
-    """What the learner's bootstrap gave for `values`, what is wanted, and the call as text."""
+class Call(NamedTuple):
+    """A call of the learner's bootstrap, what it gave, and its ends, None where it's no pair."""
 
-    values: list[float]
-    got: tuple[float, float]
-    wanted: tuple[float, float]
     written: str
+    got: object
+    ends: Ends | None
 
 
-def _ends_of(value: object) -> tuple[float, float] | None:
-    """Return (low, high), None where the value is no pair of numbers."""
-    if not is_sequence(value) or len(value) != 2 or type_fault((0.0, 1.0), value):
-        return None
-    low, high = value
-    return float(low), float(high)
+def _call(function: Callable, values: list[float], seed: int, *draws: int) -> Call:
+    """Call the learner's bootstrap. Raises Wrong where it stops with an error."""
+    more = "".join(f", {n}" for n in draws)
+    written = f"bootstrap({as_code(np.array(values))}, np.random.default_rng({seed}){more})"
+    args = np.array(values), np.random.default_rng(seed), *draws
+    got, _ = call_safely("bootstrap", function, args)
+    if isinstance(got, Raised):
+        lines = [*error_lines("bootstrap", function, got.error), f"  {written}"]
+        raise Wrong("\n".join(lines)) from None
+    if not is_sequence(got) or len(got) != 2 or type_fault((0.0, 1.0), got):
+        return Call(written, got, None)
+    low, high = got
+    return Call(written, got, (float(low), float(high)))
 
 
-def _close(wanted: tuple, got: tuple, values: list[float]) -> bool:
+def _near(wanted: Ends, ends: Ends, values: list[float]) -> bool:
     reach = NEAR_ENDS * float(np.std(values)) / len(values) ** 0.5 + TOLERANCE
-    return all(abs(a - b) <= reach for a, b in zip(wanted, got, strict=True))
+    return all(abs(a - b) <= reach for a, b in zip(wanted, ends, strict=True))
+
+
+def _is_flat(ends: Ends) -> bool:
+    low, high = ends
+    return abs(high - low) < TOLERANCE
 
 
 @recorded
 def bootstrap(function: Callable) -> None:
     """Check bootstrap(values, rng, draws) against scipy.stats.bootstrap, and its use of rng."""
-    answers: list[Ends] = []
+    calls = []
     for values in UNEVEN:
-        got, written = _drawn_by(function, values, 1)
-        if _ends_of(got) is None:
+        call = _call(function, values, 1)
+        if call.ends is None:
             raise Wrong(
-                f"bootstrap is not right yet\n  {written}\n    expected  a pair (low, high)\n"
-                f"    got       {short_code(got)}\n{type_fault((0.0, 1.0), got)}".rstrip()
+                f"bootstrap is not right yet\n  {call.written}\n"
+                f"    expected  a pair (low, high)\n    got       {short_code(call.got)}\n"
+                f"{type_fault((0.0, 1.0), call.got)}".rstrip()
             )
-        answers.append(Ends(values, _ends_of(got), stats.bootstrap_interval(values), written))
-    failing = [a for a in answers if not _close(a.wanted, a.got, a.values)]
-    if not failing:
-        _check_draws(function)
-        _check_number(function, answers[1].got)
-        said = f"bootstrap: right on {len(answers)} lists of values, repeats with its seed"
-        tell_passed("bootstrap", said)
-        return
-    _, got, wanted, written = failing[0]
-    near = tuple(round(end, 3) for end in wanted)
-    raise Wrong(
-        f"bootstrap is not right yet\n  {written}\n    expected  about {near}, from scipy.stats\n"
-        f"    got       {tuple(round(end, 3) for end in got)}\n{_why(answers, got, wanted)}"
-    )
+        calls.append(call)
+    for values, call in zip(UNEVEN, calls, strict=True):
+        wanted = stats.bootstrap_interval(values)
+        if not _near(wanted, call.ends, values):
+            why = _known_mistake(calls) or _too_wide_or_narrow(call.ends, wanted)
+            raise Wrong(
+                f"bootstrap is not right yet\n  {call.written}\n"
+                f"    expected  about {_rounded(wanted)}, from scipy.stats\n"
+                f"    got       {_rounded(call.ends)}\n{why}"
+            )
+    _check_draws(function)
+    _check_number(function, calls[1].ends)
+    tell_passed("bootstrap", "bootstrap: right on 3 lists of values, repeats with its seed")
 
 
-def _why(answers: list[Ends], got: tuple, wanted: tuple) -> str:
-    """Return the sentence of the mistake that gives all answers, or which way the ends lie."""
+def _rounded(ends: Ends) -> Ends:
+    return tuple(round(end, 3) for end in ends)
+
+
+def _known_mistake(calls: list[Call]) -> str:
+    """Return the sentence of the mistake that gives all answers, or an empty one."""
     for sentence, wrong in known_mistakes("bootstrap"):
         rng = np.random.default_rng(SEED)
-        if all(_is_alike(wrong(answer.values, rng), answer) for answer in answers):
+        made = [wrong(values, rng) for values in UNEVEN]
+        if all(map(_is_alike, made, calls, UNEVEN)):
             return sentence
-    wide = got[1] - got[0] > wanted[1] - wanted[0]
+    return ""
+
+
+def _is_alike(made: Ends, call: Call, values: list[float]) -> bool:
+    """Return whether the ends that a mistake gives are those of an answer."""
+    return _near(made, call.ends, values) and _is_flat(made) == _is_flat(call.ends)
+
+
+def _too_wide_or_narrow(ends: Ends, wanted: Ends) -> str:
+    wide = ends[1] - ends[0] > wanted[1] - wanted[0]
     return (
         f"The interval is too {'wide' if wide else 'narrow'}, or stands in the wrong place: it "
         "lies between the 2.5 % and the 97.5 % point of the drawn means."
     )
 
 
-def _is_alike(made: tuple, answer: Ends) -> bool:
-    """Return whether the ends that a mistake gives are those of an answer."""
-    return _close(made, answer.got, answer.values) and _flat(made) == _flat(answer.got)
-
-
-def _flat(ends: tuple) -> bool:
-    return abs(ends[1] - ends[0]) < TOLERANCE
-
-
-def _drawn_by(function: Callable, values: list, seed: int, *draws: int) -> tuple[object, str]:
-    """Return what the learner's bootstrap gives, and the call as text. Its errors become Wrong."""
-    more = "".join(f", {n}" for n in draws)
-    written = f"bootstrap({as_code(np.array(values))}, np.random.default_rng({seed}){more})"
-    args = np.array(values), np.random.default_rng(seed), *draws
-    got, _ = verdict.call_safely("bootstrap", function, args)
-    if isinstance(got, Raised):
-        lines = [*verdict.error_lines("bootstrap", function, got.error), f"  {written}"]
-        raise Wrong("\n".join(lines)) from None
-    return got, written
-
-
 def _check_draws(function: Callable) -> None:
     """Raise Wrong unless the seed decides the draws and one draw gives one mean."""
-    single, written = _drawn_by(function, UNEVEN[1], 1, 1)
-    both = _ends_of(single)
-    if both is None or not _flat(both):
+    single = _call(function, UNEVEN[1], 1, 1)
+    if single.ends is None or not _is_flat(single.ends):
         raise Wrong(
-            f"bootstrap: the values are right, but draws is ignored\n  {written}\n"
-            f"    got       {as_code(single)}\nA single draw has one mean: both ends are it."
+            f"bootstrap: the values are right, but draws is ignored\n  {single.written}\n"
+            f"    got       {as_code(single.got)}\nA single draw has one mean: both ends are it."
         )
-    first, again, other = (_ends_of(_drawn_by(function, UNEVEN[1], n, 50)[0]) for n in (1, 1, 2))
+    first, again, other = (_call(function, UNEVEN[1], seed, 50).ends for seed in (1, 1, 2))
     problem = ""
     if first != again:
         problem = "The same seed gives two intervals: draw from rng, and from nothing else."
@@ -125,14 +130,14 @@ def _check_draws(function: Callable) -> None:
         raise Wrong(f"bootstrap: the values are right, but not its use of rng\n{problem}")
 
 
-def _check_number(function: Callable, usual: tuple[float, float]) -> None:
+def _check_number(function: Callable, usual: Ends) -> None:
     """Raise Wrong unless there are as many draws as asked for, by default 10,000.
 
     `usual` is what the function gave for UNEVEN[1] with seed 1 where it was not told how many:
     the same seed and number give it again to the last digit, another number does not.
     """
     many, few = stats.DRAWS, stats.DRAWS // 10
-    told, fewer = (_ends_of(_drawn_by(function, UNEVEN[1], 1, n)[0]) for n in (many, few))
+    told, fewer = (_call(function, UNEVEN[1], 1, n).ends for n in (many, few))
     problem = ""
     if told != usual:
         problem = f"Without the argument draws there are not {many:,} of them: leave its default."
@@ -144,8 +149,7 @@ def _check_number(function: Callable, usual: tuple[float, float]) -> None:
 
 def _draw_signs(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(60):
-        drawn = rng.integers(-5, 6, rng.integers(1, 8)) / 10
-        differences = [float(d) for d in drawn]
+        differences = (rng.integers(-5, 6, rng.integers(1, 8)) / 10).tolist()
         yield Example((differences,), stats.sign_flip_p(differences))
 
 
@@ -163,12 +167,13 @@ def sign_flip(function: Callable) -> None:
         Example(([0.3, 0.0, 0.1, 0.2, -0.1],), stats.sign_flip_p([0.3, 0.0, 0.1, 0.2, -0.1])),
         Example(([0.2, -0.1, 0.3, -0.3],), stats.sign_flip_p([0.2, -0.1, 0.3, -0.3])),
     ]
-    verdict.run_check("sign_flip", function, hand, drawn(_draw_signs), top=1.0)
+    run_check("sign_flip", function, drawn(_draw_signs), hand, top=1.0)
 
 
-def _draw_holm(rng: np.random.Generator) -> list[Example]:
-    tried = [[float(p) for p in rng.random(rng.integers(3, 13)).round(3) ** 2] for _ in range(100)]
-    return [Example((ps,), stats.holm(ps)) for ps in tried]
+def _draw_holm(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(100):
+        ps = (rng.random(rng.integers(3, 13)).round(3) ** 2).tolist()
+        yield Example((ps,), stats.holm(ps))
 
 
 @recorded
@@ -184,4 +189,4 @@ def holm(function: Callable) -> None:
         Example(([0.03, 0.001, 0.2],), [0.06, 0.003, 0.2]),
         Example(([0.5, 0.02, 0.02, 0.0],), [0.5, 0.06, 0.06, 0.0]),
     ]
-    verdict.run_check("holm", function, hand, drawn(_draw_holm))
+    run_check("holm", function, drawn(_draw_holm), hand)

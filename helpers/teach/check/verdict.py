@@ -13,13 +13,12 @@ import re
 import sys
 import textwrap
 import traceback
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ...measure.stats import SEED
+from .cases import Example, cases_of_page
 from .mistakes import Mistakes, known_mistakes
 from .open_exercise import go_to_cell
 from .passed import place_of_exercise, tell_passed
@@ -82,13 +81,6 @@ class NotStarted(Wrong):
         return super()._render_traceback_()
 
 
-class Example(NamedTuple):
-    """Arguments, and the value or the exception class that is due."""
-
-    args: tuple
-    wanted: object
-
-
 class Answer(NamedTuple):
     """What a learner's function gave on a case."""
 
@@ -101,8 +93,8 @@ class Answer(NamedTuple):
 def run_check(
     name: str,
     function: Callable,
-    hand: list[Example],
-    drawn: list[Example],
+    drawn: Iterable[Example] = (),
+    hand: Iterable[Example] = (),
     *,
     view: Callable | None = None,
     say: Callable = as_code,
@@ -110,43 +102,52 @@ def run_check(
 ) -> None:
     """Print that all cases are right, or raise Wrong with the simplest that fails.
 
-    Hand-made cases stand from simple to hard. `view` turns a value into what is compared, `say`
-    writes the wanted one, `top` is the largest value that can be.
+    Hand-made cases stand from simple to hard, those of the exercise's page before `hand`. `view`
+    turns a value into what is compared, `say` writes the wanted one, `top` is the largest value
+    that can be.
     """
+    hand, drawn = [*cases_of_page(name), *hand], [*drawn]
     cases = [*hand, *sorted(drawn, key=lambda case: len(as_code(case.args)))]
     answers, changed = _answers(name, function, cases, view)
-    failing = [answer for answer in answers if not answer.right]
-    if not failing and changed:
+    if not all(answer.right for answer in answers):
+        raise _wrong(name, function, answers, view, say, top) from None
+    if changed:
         raise Wrong(
             f"{name}: the values are right, but the function changes what it is given\n  "
             f"{as_call(name, changed[0].args)}\nOther cells use the same lists: work on a copy."
         )
-    if not failing:
-        random = f" and {len(drawn)} random" if drawn else ""
-        tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
-        return
-    raise _wrong(name, function, answers, known_mistakes(name), view, say, top) from None
+    random = f" and {len(drawn)} random" if drawn else ""
+    tell_passed(name, f"{name}: right on {len(hand)} hand-made{random} cases")
 
 
-def _wrong(name, function, answers, mistakes, view, say, top) -> Wrong:
+def _wrong(
+    name: str,
+    function: Callable,
+    answers: list[Answer],
+    view: Callable | None,
+    say: Callable,
+    top: float | None,
+) -> Wrong:
     """Return what is said of answers: a crash second, since it hides what is wrong elsewhere."""
-    lines, summary, said = [], "", False
+    mistakes = known_mistakes(name)
+    lines, sentences, summary = [], [], ""
     for raised in (False, True):
         rest = [a for a in answers if a.right or isinstance(a.got, Raised) == raised]
         wrong = next((answer for answer in rest if not answer.right), None)
         if wrong is None:
             continue
-        case, got = wrong.case, wrong.got
-        shown = case_lines(name, function, case, got, say(case.wanted))
-        lines += [f"And {shown[0]}", *shown[1:]] if lines else shown
-        if top is not None and isinstance(got, numbers.Real) and got > top + TOLERANCE:
+        shown = case_lines(name, function, wrong.case, wrong.got, say(wrong.case.wanted))
+        if lines:
+            shown[0] = f"And {shown[0]}"
+        lines += shown
+        if top is not None and isinstance(wrong.got, numbers.Real) and wrong.got > top + TOLERANCE:
             lines.append(f"Here {top} is the maximum.")
-        sentence = reason(rest, mistakes, view) or _if_drawn(name, function, case, got)
+        sentence = reason(rest, mistakes, view) or drawn_at_random(name, function, wrong)
         if sentence and sentence not in lines:
             lines.append(sentence)
-            said = True
+        sentences.append(sentence)
         summary = summary or sentence or f"{shown[0]}: {shown[-1].strip()}"
-    if not (mistakes or said):
+    if not mistakes and not any(sentences):
         lines.append(WITHOUT_LESSONS)
     failing = sum(not answer.right for answer in answers)
     lines.append(f"{failing} of {len(answers)} cases differ; the simplest is shown.")
@@ -288,11 +289,12 @@ def reason(answers: list[Answer], mistakes: Mistakes, view: Callable) -> str:
     return NAN if is_nan else type_fault(case.wanted, seen, members=view is None)
 
 
-def _if_drawn(name: str, function: Callable, case: Example, got: object) -> str:
+def drawn_at_random(name: str, function: Callable, answer: Answer) -> str:
     """Return a sentence where the same call gives another number each time, else an empty one."""
-    again = call_safely(name, function, case.args)[0]
-    is_drawn = isinstance(got, numbers.Real) and not is_same(got, again, strict=False)
-    return DRAWN if is_drawn else ""
+    if not isinstance(answer.got, numbers.Real):
+        return ""
+    again, _ = call_safely(name, function, answer.case.args)
+    return "" if is_same(answer.got, again, strict=False) else DRAWN
 
 
 class Made(NamedTuple):
@@ -317,11 +319,11 @@ def known_mistake(answers: list[Answer], mistakes: Mistakes, view: Callable) -> 
         if not _made(sentence, wrong, first, view).agrees.all():
             continue  # most do at once, and need no more cases
         made = _made(sentence, wrong, answers, view)
-        share = mean(made.agrees[right]) if right.any() else 1
-        if share == 1 and made.agrees.all():
-            return made.sentence
+        if made.agrees.all():
+            return sentence
+        share = made.agrees[right].sum() / max(1, right.sum())
         if share > best and made.agrees[~right].all():
-            best, nearest = share, f"Perhaps: {made.sentence}"
+            best, nearest = share, f"Perhaps: {sentence}"
     if nearest:
         return nearest
     return _known_pair([_made(*mistake, answers, view) for mistake in mistakes], answers)
@@ -369,10 +371,12 @@ def _known_pair(made: list[Made], answers: list[Answer]) -> str:
         fits = np.where(unsure, ~right, np.where(either, alone, right))
         product = np.isclose(one.values * two.values, wanted * got, rtol=TOLERANCE, atol=0)
         scaled = both & (wanted != 0)
-        factors = scaled & product & (mean(product[scaled]) >= NEARLY_ALL)
+        factors = scaled & product
+        if factors.sum() < NEARLY_ALL * scaled.sum():
+            factors = np.zeros_like(factors)
         if one.sentence == two.sentence or not all(_is_shown(m, both, factors) for m in pair):
             continue
-        share = mean(fits[either | ~right])
+        share = fits[either | ~right].mean()
         if share > best:
             best, said = share, "Two" if share == 1 else "Perhaps two"
             nearest = f"{said} mistakes at once:\n- {one.sentence}\n- {two.sentence}"
@@ -382,30 +386,4 @@ def _known_pair(made: list[Made], answers: list[Answer]) -> str:
 def _is_shown(mistake: Made, both: np.ndarray, factors: np.ndarray) -> bool:
     """Return whether enough cases show a mistake: alone, or as a factor where `both` differ."""
     shown = (mistake.differs & mistake.agrees & ~both) | factors
-    can = mistake.differs.sum()
-    return shown.sum() >= min(TELLING, max(1, can))
-
-
-# For the tables of mistakes.
-
-
-@functools.cache
-def drawn(draw: Callable) -> list[Example]:
-    """Return the random cases of an exercise, the same every time."""
-    return list(draw(np.random.default_rng(SEED)))
-
-
-def pick(rng: np.random.Generator, words: str, low: int, high: int) -> list[str]:
-    """Return `low` to `high` of the words, with repeats."""
-    return [str(word) for word in rng.choice(words.split(), rng.integers(low, high + 1))]
-
-
-def mean(flags) -> float:
-    """Return the mean of numbers or flags, 0 if there are none."""
-    flags = list(flags)
-    return sum(flags) / len(flags) if flags else 0.0
-
-
-def common(a: list, b: list) -> int:
-    """Return how many members two lists share, each as often as both have it."""
-    return (Counter(a) & Counter(b)).total()
+    return shown.sum() >= min(TELLING, max(1, mistake.differs.sum()))

@@ -12,17 +12,18 @@ import pytest
 from helpers.measure import evalset
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import mistakes
-from helpers.teach.check.passed import place_of_exercise
+from helpers.teach.check import mistakes, passed
+from helpers.teach.check.passed import page_of, place_of_exercise
 
 WITHOUT_TABLE = {"quiz", "causes", "cause"}  # have tests of their own
 LOADED = functools.cache(evalset.load)
 
 
 def checks() -> list[str]:
-    """Return the names of the checks of a learner's function against cases."""
-    found = [name for name, f in vars(check).items() if hasattr(f, "__wrapped__")]
-    return [name for name in found if name not in WITHOUT_TABLE]
+    """Return the names of the checks of a learner's function, those of a page alone, too."""
+    written = {name for name, f in vars(check).items() if hasattr(f, "__wrapped__")}
+    paged = {path.stem for path in passed.EXERCISES.glob("*.yaml") if "cases" in page_of(path.stem)}
+    return sorted((written | paged) - WITHOUT_TABLE)
 
 
 def learnt(source: str) -> dict:
@@ -67,4 +68,4 @@ def refused(name: str, function) -> str:
 def solved(name: str) -> Callable:
     """Return the lesson's own solution of an exercise."""
     place = place_of_exercise(name)
-    return mistakes._definitions(place.lesson, place.cell + 1)[name]
+    return mistakes.definitions_before(place.lesson, place.cell + 1)[name]

@@ -1,7 +1,4 @@
-"""What every exercise is held to: its solution passes, each known mistake fails with its sentence.
-
-Right answers in other forms, and wrong ones that nobody had in mind, stand in proof/fresh.py.
-"""
+"""What every exercise is held to: its solution passes, each known mistake gets its sentence."""
 
 import re
 
@@ -9,7 +6,7 @@ import pytest
 
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import mistakes, passages, verdict
+from helpers.teach.check import cases, mistakes, passages, verdict
 from helpers.teach.check.passed import place_of_exercise
 from helpers.tests.teach.check.exercises import checks, learnt, refused, space_of
 
@@ -42,7 +39,7 @@ def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
 
 
 def test_random_passages_have_documents_with_one_quote_and_with_two():
-    drawn = verdict.drawn(passages._draw_recall)
+    drawn = cases.drawn(passages._draw_recall)
     assert {len(own) for case in drawn for own in case.args[0].values()} == {1, 2}
 
 

@@ -1,10 +1,7 @@
 """Causes named from failure cards with their evidence, beside those by rule."""
 
-import json
-
 import pytest
 
-from helpers.measure import evalset
 from helpers.teach import check
 from helpers.teach import exercises as learn
 from helpers.teach.check import failures
@@ -104,7 +101,7 @@ def test_causes_that_differ():
 
 
 def test_three_cards_are_enough():
-    for cards, least in ((2, 2), (3, 3), (4, 3), (5, 3)):
+    for cards, least in ((2, 2), (3, 3), (5, 3)):
         rule = {f"q{n}": "tie" for n in range(cards)}
         known = dict.fromkeys(rule, CARD)
         read = dict.fromkeys([*rule][:least], ("tie", SHOWN["tie"][0]))
@@ -133,9 +130,6 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
         for evidence in (*NOT_SHOWN[cause], cause, " "):
             said = said_of({"q": (cause, evidence)}, {"q": cause}, {"q": CARD})
             assert failures.CAUSES[cause].told in said, f"{cause}: {evidence}"
-        everything = " ".join(map(str, CARD.values()))
-        said = said_of({"q": (cause, everything)}, {"q": cause}, {"q": CARD})
-        assert failures.CAUSES[cause].told in said or "all words" in said
     words = "the refund late chargeback fee"  # all may stand there where each is a proof
     for evidence, card in (
         ("the", dict(CARD, lacks=[], common=["the", "refund"])),
@@ -146,18 +140,11 @@ def test_evidence_that_shows_its_cause_and_some_that_does_not(capsys):
 
 
 def test_the_sessions_solution_finds_evidence_on_every_card(capsys):
-    code = SESSION["c-cause-level"] + "\n" + SESSION["c-named"]
-    results = json.loads((evalset.DEFAULT / "results.json").read_text(encoding="utf-8"))
-    cards = {card["query_id"]: card for card in results["cards"]}
-    for cause in failures.CAUSES:
-        space = {"cards": {"q": CARD}, "by_rule": {"q": cause}, "worst": ["q"]}
-        exec(code, space)
-        check.causes(space["my_causes"], space["by_rule"], space["cards"])
-    by_rule = {q: card["cause"] for q, card in cards.items()}
-    space = {"cards": cards, "by_rule": by_rule, "worst": list(cards)}
-    exec(code, space)
-    check.causes(space["my_causes"], by_rule, cards)
-    assert capsys.readouterr().out.count(" as by rule") == len(failures.CAUSES) + 1
+    by_rule = {f"q{n}": cause for n, cause in enumerate(failures.CAUSES)}
+    space = {"cards": dict.fromkeys(by_rule, CARD), "by_rule": by_rule, "worst": [*by_rule]}
+    exec(SESSION["c-cause-level"] + "\n" + SESSION["c-named"], space)
+    check.causes(space["my_causes"], by_rule, space["cards"])
+    assert capsys.readouterr().out.startswith("causes: 8 of 8 as by rule")
 
 
 def test_the_table_of_the_exercise_says_what_the_check_wants():

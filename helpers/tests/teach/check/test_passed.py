@@ -34,16 +34,14 @@ def test_an_exercise_is_named_and_solved_as_in_its_lesson(tmp_path):
         for e in learn.exercises_of(lesson, notebook):
             *others, last = checks = learn.checks_called(notebook.cells[e.check])
             names += checks
-            heading, called = made[lesson].cells[e.heading].source, PLACES[last].called
-            assert not e.number or f"Exercise {': '.join(called.split(' ', 1))}\n" in heading + "\n"
+            heading, place = made[lesson].cells[e.heading].source, PLACES[last]
+            title = place.called.replace(" ", ": ", 1)
+            assert not e.number or f"Exercise {title}\n" in heading + "\n"
             lines = notebook.cells[e.code].source.split("\n")
-            plain = "\n".join(line for line in lines if line.strip() not in (BEGIN, END))
-            assert PLACES[last].solution == plain and compile(plain, last, "exec")
-            heads = notebook.cells[e.heading].source
-            assert all(hint in " ".join(heads.split()) for hint in PLACES[last].hints)
-            assert len(PLACES[last].hints) == heads.count("<summary>Hint ")
-            shared = (called, "", PLACES[last].hints)
-            assert [PLACES[name][:3] for name in others] == [shared] * len(others)
+            assert place.solution.split("\n") == [x for x in lines if x.strip() not in (BEGIN, END)]
+            assert all(hint in " ".join(heading.split()) for hint in place.hints)
+            assert len(place.hints) == heading.count("<summary>Hint ")
+            assert all(PLACES[name] == place._replace(solution="") for name in others)
     assert sorted(names) == sorted(PLACES)
     assert passed.place_of_exercise("it") == passed.Place("it", "")
 

@@ -7,28 +7,24 @@ import re
 import sys
 from unittest import mock
 
-import numpy as np
 import pytest
-import yaml
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from helpers.teach import LearnError, check
-from helpers.teach.check import mistakes, passed, verdict
+from helpers.teach.check import cases, mistakes, passed, verdict
+from helpers.teach.check.cases import Example
 from helpers.teach.check.passed import place_of_exercise
 from helpers.tests.teach.check.exercises import learnt, refused
 
 OPEN = "is not started yet: fill in the cell above, then run on from here"
 
 
-def cases(*pairs):
-    return [verdict.Example((n,), wanted) for n, wanted in pairs]
-
-
-def give(function, hand, drawn=(), mistakes=(), **options):
-    """Give the function to a check of made cases."""
-    with mock.patch.object(verdict, "known_mistakes", lambda name: mistakes):
-        verdict.run_check("it", function, cases(*hand), [*drawn], **options)
+def give(function, hand, drawn=(), known=(), **options):
+    """Give a function of one argument to a check of made cases, pairs of it and what is due."""
+    hand, drawn = ([Example((n,), wanted) for n, wanted in pairs] for pairs in (hand, drawn))
+    with mock.patch.object(verdict, "known_mistakes", lambda name: known):
+        verdict.run_check("it", function, drawn, hand, **options)
 
 
 def said_of(function, hand, *more, **options):
@@ -37,21 +33,23 @@ def said_of(function, hand, *more, **options):
     return str(caught.value).split("\n")
 
 
+STUB = "def inner(n):\n    raise NotImplementedError\n"
+
+
 def test_stubs_and_what_is_no_function():
-    for body in ("total = sum(gains)", "pass", "...", '"""Only a docstring."""'):
-        lines = refused("dcg", learnt(f"def dcg(gains):\n    {body}\n")["dcg"])
-        assert "does the function end with return" in lines  # a forgotten return is no stub
-    for given in (0.5, "dcg"):
-        assert "wants the function itself: check.dcg(dcg)" in refused("dcg", given)
-    for given in (None, ...):
-        with pytest.raises(check.NotStarted, match=OPEN):
-            check.dcg(given)
-    code = 'def inner():\n    raise NotImplementedError("your code")\ndef dcg(gains):\n'
-    with pytest.raises(check.NotStarted, match="^dcg: it calls inner, which is not started yet"):
-        check.dcg(learnt(f"{code}    return inner()\n")["dcg"])
-    cached = functools.cache(learnt("def it(n):\n    raise NotImplementedError\n")["it"])
-    with pytest.raises(check.NotStarted, match="^it is not started yet"):  # wrappers are no stubs
-        give(cached, [(1, 1)])
+    forgotten = learnt("def dcg(gains):\n    sum(gains)\n")["dcg"]  # a return, so no stub
+    assert "does the function end with return" in refused("dcg", forgotten)
+    assert "wants the function itself: check.dcg(dcg)" in refused("dcg", 0.5)
+    calling = learnt(STUB + "def it(n):\n    return inner(n)\n")["it"]
+    wrapped = functools.cache(learnt(STUB)["inner"])
+    for function, said in (
+        (None, f"^it {OPEN}"),
+        (..., f"^it {OPEN}"),
+        (wrapped, f"^it {OPEN}"),
+        (calling, "^it: it calls inner, which is not started yet"),
+    ):
+        with pytest.raises(check.NotStarted, match=said):
+            give(function, [(1, 1)])
 
 
 def test_a_notebook_shows_the_learners_line_and_no_frames(tmp_path, capsys):
@@ -92,9 +90,9 @@ def test_how_a_call_that_fails_is_told(monkeypatch):
 
 
 def test_the_first_hand_made_case_is_shown_else_the_shortest():
-    drawn = cases((12345, 0), (9, 0))
-    for wrong, shown in (({2, 3}, 2), ({12345, 9}, 9), ({9}, 9), ({2, 12345}, 2)):
-        said = said_of(lambda n, wrong=wrong: int(n in wrong), [(1, 0), (2, 0), (3, 0)], drawn)
+    for wrong, shown in (({2, 3}, 2), ({12345, 9}, 9), ({2, 12345}, 2)):
+        hand, drawn = [(1, 0), (2, 0), (3, 0)], [(12345, 0), (9, 0)]
+        said = said_of(lambda n, wrong=wrong: int(n in wrong), hand, drawn)
         call = f"  it({shown})"
         assert said[:4] == ["it is not right yet", call, "    expected  0", "    got       1"]
 
@@ -107,26 +105,42 @@ def test_where_no_lesson_can_be_read_a_check_judges_and_says_what_is_missing(mon
     assert said[0] == "dcg is not right yet" and said[-2] == verdict.WITHOUT_LESSONS
 
 
-def test_an_edit_must_fit_one_place_of_the_solution(monkeypatch, tmp_path):
-    monkeypatch.setattr(mistakes, "EXERCISES", tmp_path)
-    for old, places in (("rank + 2", 0), ("rank", 4)):
-        page = {"why": "", "mistakes": [{"says": "It is wrong.", "old": old, "new": 1}]}
-        (tmp_path / "dcg.yaml").write_text(yaml.safe_dump(page))
-        with pytest.raises(LearnError, match=f"^dcg.yaml: the solution has '.+' in {places} place"):
-            mistakes.known_mistakes.__wrapped__("dcg")
+@pytest.mark.parametrize(("old", "places"), [("rank + 2", 0), ("rank", 4), ("gain\n/", 0)])
+def test_an_edit_must_fit_one_place_of_the_solution(old, places):
+    with pytest.raises(LearnError, match=f"^dcg.yaml: the solution has '.+' in {places} place"):
+        mistakes.edited_solution("dcg", old, "1")
+
+
+PAGE = """
+why: It is the part that is left.
+cases: |
+  rest([1, 2], 1) == [2]
+  rest([]) == nan
+"""
+
+
+def test_the_cases_of_an_exercise_may_all_stand_in_its_page(monkeypatch, tmp_path, capsys):
+    (tmp_path / "rest.yaml").write_text(PAGE)
+    monkeypatch.setattr(passed, "EXERCISES", tmp_path)
+    assert cases.cases_of_page("rest")[0] == (([1, 2], 1), [2])
+    check.rest(lambda values, k=0: values[k:] or math.nan)
+    said = capsys.readouterr().out
+    assert said == "rest: right on 2 hand-made cases\n"
+    assert "rest([])" in refused("rest", lambda values, k=0: values[k:])
+    with pytest.raises(AttributeError, match="no check of 'unrest'"):
+        check.unrest(len)
 
 
 def test_a_function_that_changes_its_arguments_is_refused():
-    changed = verdict.Example(({"a": 1}, "b"), 1)
-    with pytest.raises(check.Wrong, match="changes what it is given"):
-        verdict.run_check("it", lambda a, b: a.popitem()[1], [changed], [])
-    assert changed.args == ({"a": 1}, "b")
+    hand = [({"a": 1}, ("a", 1))]
+    assert "changes what it is given" in said_of(lambda n: n.popitem(), hand)[0]
+    assert hand == [({"a": 1}, ("a", 1))]
 
 
 def test_what_passes_is_said_and_kept_and_prints_are_dropped(memory, capsys):
     give(lambda n: print("here") or n, [(1, 1), (2, 2)])
     assert capsys.readouterr().out == "it: right on 2 hand-made cases\n"
-    give(lambda n: n, [(1, 1)], cases((3, 3)))
+    give(lambda n: n, [(1, 1)], [(3, 3)])
     assert capsys.readouterr().out == "it: right on 1 hand-made and 1 random cases\n"
     assert passed.passed_checks() == {"it"}
     memory.clear()  # as a restart does
@@ -143,7 +157,6 @@ def test_the_reason_of_a_wrong_answer(memory):
         (lambda n: 1 / 0, 1.0, "Here is nothing to divide by"),
         (lambda n: [][n], 1.0, "A place past the last one"),
         (lambda n: {}["a"], 1.0, "A key that is not there is asked for"),
-        (lambda n: 2 * n, 3.5, "1 of 1 cases differ; the simplest is shown."),
         (lambda n: random.random(), 3.5, verdict.DRAWN),
     ):
         *_, before, last = lines = said_of(function, [(1, wanted)])
@@ -155,7 +168,6 @@ def test_a_value_that_cannot_be_is_told_before_the_sentence():
     beyond = "Here 1.0 is the maximum."
     for got, top, said in (
         (1.5, 1.0, [beyond, "Divide."]),
-        (math.inf, 1.0, [beyond, "Divide."]),
         (2.5, 1.0, [beyond]),
         (1 + 1e-10, 1.0, ["Divide."]),
         (9.0, None, ["Divide."]),
@@ -201,6 +213,7 @@ FACTORS = [  # (two mistakes, what the learner's function gives, how it is said)
     (SMALL, LARGE, lambda n: n + (n < 9) + 2 * (n > 30), ""),
     (SMALL, lambda n: n + (n < 12), lambda n: n + (n < 9) + (n < 5), ""),
     (DOUBLE, LATE, lambda n: 2 * n + 3 * n * (n > 30), ""),
+    (DOUBLE, LATE, lambda n: 2 * n + 2 * n * (n > 33), ""),  # the product in 6 of 9 cases
     (lambda n: n + 1, lambda n: n + 2, lambda n: n + 3, ""),
     (lambda n: n + (n < 9 or n > 30), lambda n: n + 2 * (n < 20),
      lambda n: n + 2 * (8 < n < 20) + (n > 30), ""),
@@ -236,31 +249,22 @@ def test_long_lines_break_between_words_and_cases_after_commas():
 
 
 def test_the_line_that_says_most():
-    def summary(function, *more):
+    def summary(function, *more, hand=((1, 1.5),)):
         with pytest.raises(check.Wrong) as caught:
-            give(function, [(1, 1.5)], (), *more)
+            give(function, hand, (), *more)
         return caught.value.summary
 
     assert summary(lambda n: 2) == "it is not right yet: got       2"
     assert summary(lambda n: 2, [("Divide.", lambda n: 2)]) == "Divide."
+    crash_second = [(1, 1.5), (0, 1.0)]
+    assert summary(lambda n: 2 / n, [("Divide.", lambda n: 2)], hand=crash_second) == "Divide."
     assert re.fullmatch("it stops with an error, line .*: expected  1.5", summary(lambda n: {}.x))
     assert check.Wrong("f wants\n  a function").summary == "a function"
     assert check.Wrong("f wants a function", "short").summary == "short"
 
 
-def test_means_shared_members_and_picks():
-    assert verdict.mean([]) == 0 and verdict.mean([True, False, True, True]) == 0.75
-    assert verdict.mean(n for n in (1, 2)) == 1.5
-    assert verdict.common(["a", "a", "b"], ["a", "a", "a", "c"]) == 2
-    rng = np.random.default_rng(1)
-    assert {len(verdict.pick(rng, "a b c", 1, 3)) for _ in range(50)} == {1, 2, 3}
-    assert {type(word) for word in verdict.pick(rng, "a b c", 3, 3)} == {str}
-
-
 def test_what_is_given_may_be_a_value_or_a_function_of_nothing():
     assert verdict.value_of("f", 3) == 3 and verdict.value_of("f", lambda: 3) == 3
-    with pytest.raises(check.NotStarted, match="^f is not started"):
-        verdict.value_of("f", learnt("def f():\n    raise NotImplementedError\n")["f"])
     with pytest.raises(check.Wrong, match="f stops with an error, line 2 of its cell, in f"):
         verdict.value_of("f", learnt("def f():\n    return 1 / 0\n")["f"])
 
@@ -272,6 +276,6 @@ def test_a_known_mistake_runs_once_for_each_case_whatever_the_answers():
         asked.append(n)
         return 2 * n
 
-    for more in (1, 2, 3):
-        said_of(lambda n, more=more: 2 * n + more, [(1, 1), (3, 3)], [], [("Doubled.", doubled)])
+    for _ in range(3):
+        said_of(lambda n: 2 * n + 1, [(1, 1), (3, 3)], [], [("Doubled.", doubled)])
     assert sorted(asked) == [1, 3]
