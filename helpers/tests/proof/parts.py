@@ -57,7 +57,7 @@ PARTS = {
         "what tests of the helpers need seconds for",
         (*PYTEST, "--numprocesses=2", "-m", "proof", f"--ignore={HERE}", str(HERE.parent)),
     ),
-    "set": Part("corpus, labels and data card of evals/", tests("set", "facts")),
+    "set": Part("corpus, labels and data card of evals/", tests("set", "card", "facts")),
     "words": Part("the glossary, and headings of quick tests", tests("words", "quiz_questions")),
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
