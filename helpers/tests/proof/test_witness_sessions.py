@@ -10,7 +10,7 @@ import pytest
 import test_witness
 import witness
 from scipy.sparse.csgraph import connected_components
-from witness_pages import FOLDER, five, has_rows, html_table, markdown_tables, page_of, says
+from witness_pages import FOLDER, ROOT, five, has_rows, html_table, markdown_tables, page_of, says
 
 cells, files, base = test_witness.cells, test_witness.files, test_witness.base
 published, scores = test_witness.published, test_witness.scores
@@ -312,3 +312,15 @@ def test_session_c_shows_the_lowest_card(cells, base, published):
             name: {"wanted": f"{a:.2f}", "rival": f"{b:.2f}"} for name, (a, b) in wanted.items()
         }
         has_rows(html_table(table), rows)
+
+
+def test_what_a_further_notebook_says_of_the_paper_of_bm25l(files, base):
+    engine = witness.LongOkapi(witness.passages(files, "fixed"))
+    run = {q: witness.to_documents(engine.search(at["query"])) for q, at in files.queries.items()}
+    before, after = (witness.scored(files, side, "dev")["nDCG@10"] for side in (base, run))
+    at = witness.bounded(before, after)
+    says(
+        page_of(ROOT / "notebooks" / "further" / "best_of_many.ipynb"),
+        f"on the workbook's own dev half is {at['difference']:.3f}, and",
+        f"the verdict is *{witness.verdict(at, at['p'])}*",
+    )

@@ -351,6 +351,16 @@ def verdict(at: dict, p: float) -> str:
 # The engine: BM25 by its formula (Robertson and Zaragoza 2009, IDF as in METHOD).
 
 
+K1 = METHOD["k1"]
+
+
+def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
+    """Return the IDF of each word as METHOD names it, from the number of texts that hold it."""
+    idf = {word: math.log((n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
+    floor = METHOD["epsilon"] * mean(idf.values())
+    return {word: floor if value < 0 else value for word, value in idf.items()}
+
+
 class Okapi:
     """Chunks by id, and what each word of a query gives them."""
 
@@ -360,13 +370,18 @@ class Okapi:
         counts = counter.fit_transform([chunks[unit].text for unit in self.units]).tocoo()
         self.columns = counter.vocabulary_
         self.df = dict(zip(counter.get_feature_names_out(), counts.getnnz(0), strict=True))
-        self.idf = with_floor(self.df, len(chunks))
-        sizes, k1 = np.asarray(counts.sum(axis=1)).ravel(), METHOD["k1"]
+        self.idf = self.weights(self.df, len(chunks))
+        sizes = np.asarray(counts.sum(axis=1)).ravel()
         length = (1 - b + b * sizes / sizes.mean())[counts.row]
         parts = counts.astype(float)  # of one occurrence of each word (column) in a query
-        parts.data *= (k1 + 1) / (parts.data + k1 * length)
-        parts.data *= np.array([*self.idf.values()])[parts.col]
+        parts.data = self.gain(parts.data, length) * np.array([*self.idf.values()])[parts.col]
         self.parts = parts.tocsc()
+
+    weights = staticmethod(with_floor)
+
+    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return what `f` occurrences of a word of weight 1 give to a text of relative length."""
+        return f * (K1 + 1) / (f + K1 * length)
 
     def search(self, query: str) -> list[tuple[str, float]]:
         """Return all chunks that share a word with the query, in the order of design.md."""
@@ -376,11 +391,15 @@ class Okapi:
         return [(self.units[place], scores[place]) for place in best]
 
 
-def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
-    """Return the IDF of each word as METHOD names it, from the number of texts that hold it."""
-    idf = {word: math.log((n - k + 0.5) / (k + 0.5)) for word, k in df.items()}
-    floor = METHOD["epsilon"] * mean(idf.values())
-    return {word: floor if value < 0 else value for word, value in idf.items()}
+class LongOkapi(Okapi):
+    """BM25L as it was published (Lv and Zhai 2011)."""
+
+    @staticmethod
+    def weights(df: dict[str, int], n: int) -> dict[str, float]:
+        return {word: math.log((n + 1) / (k + 0.5)) for word, k in df.items()}
+
+    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
+        return (K1 + 1) * (f / length + 0.5) / (K1 + f / length + 0.5)
 
 
 def to_documents(hits: list[tuple[str, float]]) -> list[tuple[str, float]]:
