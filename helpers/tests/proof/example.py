@@ -4,7 +4,6 @@ What it writes is compared. Where the package is not installed, it says so.
 """
 
 import importlib.util
-import os
 import re
 import subprocess
 import sys
@@ -32,8 +31,7 @@ def main() -> None:
     (code,) = (block for block in blocks if NEEDED in block)
     with tempfile.TemporaryDirectory() as scratch:
         code = f"{AS_INSTALLED}\n{code}"
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
-        subprocess.run([sys.executable, "-c", code], cwd=scratch, env=environment, check=True)
+        subprocess.run([sys.executable, "-c", code], cwd=scratch, check=True)
         (run,) = Path(scratch).iterdir()
         assert f"RUN={run.name}" in page, run.name
         words = ["-m", "helpers", "compare", str(run), "--to", scratch]

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import nbformat
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
+from parts import NBVAL, ROOT
 
 A, B, C = (
     f"notebooks/session_{name}.ipynb"
@@ -215,23 +214,21 @@ MUTANTS = [
 
 WORKERS = 2
 SECONDS = 900  # for a run of a test file or a notebook: an endless loop is caught
-NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=300 -p helpers.tests.nbval_alt "
-NBVAL += "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
+LEFT_OUT = (".git", ".venv", ".cache", "*.html", "learn", "learn-*", "site")
 
 
 def main(wanted: str) -> int:
     """Make the edits, print which tier noticed each; return 1 if one survived."""
     chosen = [mutant for mutant in MUTANTS if wanted in mutant.name or wanted in mutant.file]
-    targets = sorted({mutant.target for mutant in chosen})
     if not chosen:
         print(f"found EDIT={wanted!r}, wanted a part of the name or the file of a listed edit")
         return 1
+    targets, ended = sorted({mutant.target for mutant in chosen}), Counter()
     with ThreadPoolExecutor(WORKERS) as pool:
         failing = [*filter(None, pool.map(fails_unbroken, targets))]
         if failing:
             print(f"unbroken, and yet they fail: {' '.join(failing)}\nRun make check first.")
             return 1
-        ended = Counter()
         for mutant, how in zip(chosen, pool.map(run, chosen), strict=True):
             ended[how] += 1
             print(f"{how:>15}  {mutant.name}  ({mutant.file})", flush=True)
@@ -260,42 +257,42 @@ def run(mutant: Mutant) -> str:
 @contextmanager
 def copied() -> Iterator[Path]:
     """Give a copy of the workbook in a temporary folder of its own, byte code with it."""
-    of_root = (".git", ".venv", ".cache", "learn", "learn-*", "site")
-
-    def left_out(folder: str, names: list[str]) -> set[str]:
-        more = of_root if Path(folder) == ROOT else ()
-        return shutil.ignore_patterns("*.html", *more)(folder, names)
-
     with tempfile.TemporaryDirectory(prefix="mutant-") as scratch:
-        yield Path(shutil.copytree(ROOT, Path(scratch, "workbook"), ignore=left_out))
+        tree = Path(scratch, "workbook")
+        yield shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*LEFT_OUT))
 
 
 def write_broken(path: Path, mutant: Mutant) -> None:
     """Make the edit at the first place where `old` stands. Raises ValueError if nowhere."""
-    is_notebook = path.suffix == ".ipynb"
-    notebook = nbformat.read(path, as_version=4) if is_notebook else None
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"] if is_notebook else []
-    if not mutant.old:
-        cells[1].update(outputs=[], execution_count=None)
-    for cell in cells:
-        if mutant.old and mutant.old in cell.source:
-            cell.source = cell.source.replace(mutant.old, mutant.new, 1)
-            break
-    before = path.read_text(encoding="utf-8")
-    after = before.replace(mutant.old, mutant.new, 1)
-    after = nbformat.writes(notebook) + "\n" if is_notebook else after
-    if after == before:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        notebook = nbformat.reads(text, as_version=4)
+        cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        if not mutant.old:
+            cells[1].update(outputs=[], execution_count=None)
+        for cell in cells:
+            if mutant.old and mutant.old in cell.source:
+                cell.source = cell.source.replace(mutant.old, mutant.new, 1)
+                break
+        broken = nbformat.writes(notebook) + "\n"
+    else:
+        broken = text.replace(mutant.old, mutant.new, 1)
+    if broken == text:
         raise ValueError(f"{mutant.name}: {mutant.old!r} is not in {mutant.file}")
-    path.write_text(after, encoding="utf-8")
+    path.write_text(broken, encoding="utf-8")
 
 
 def fails(tree: Path, target: str, *more: str) -> bool:
     """Return whether a test file or a notebook of a copy fails, or takes far too long."""
-    nbval = NBVAL.split() if target.endswith(".ipynb") else ["-p", "no:nbval"]
+    nbval = NBVAL if target.endswith(".ipynb") else ["-p", "no:nbval"]
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:xdist", *nbval, *more, target]
-    here = {"EVALS": str(tree / "evals"), "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    fixed = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
-    env = os.environ | here | fixed
+    env = os.environ | {
+        "EVALS": str(tree / "evals"),
+        "PYTHONPATH": str(tree),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
     env.pop("CI", None)  # under CI pytest writes out whole differences, for minutes
     try:
         done = subprocess.run(command, cwd=tree, env=env, capture_output=True, timeout=SECONDS)

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 PYTEST = (sys.executable, "-m", "pytest", "-rs")
 
@@ -24,13 +24,11 @@ class Part(NamedTuple):
     packages: str = ""  # a folder that make fills
 
 
-NBVAL = "--nbval --nbval-current-env --nbval-cell-timeout=600 -p helpers.tests.nbval_alt".split()
-FURTHER = (
-    *PYTEST,
-    *NBVAL,
-    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg",
-    str(ROOT / "notebooks" / "further"),
-)
+NBVAL = (
+    "--nbval --nbval-current-env --nbval-cell-timeout=600 -p helpers.tests.nbval_alt "
+    "--nbval-sanitize-with=helpers/tests/nbval_sanitize.cfg"
+).split()
+FURTHER = (*PYTEST, *NBVAL, "notebooks/further")
 
 
 def tests(*names: str) -> tuple[str, ...]:
@@ -57,7 +55,7 @@ PARTS = {
         "what tests of the helpers need seconds for",
         (*PYTEST, "--numprocesses=2", "-m", "proof", f"--ignore={HERE}", str(HERE.parent)),
     ),
-    "set": Part("corpus, labels and data card of evals/", tests("set", "facts")),
+    "set": Part("corpus, labels and data card of evals/", tests("set", "card", "facts")),
     "words": Part("the glossary, and headings of quick tests", tests("words", "quiz_questions")),
     "sessions": Part("the sessions on other people's sets", tests("sessions")),
     "learners": Part("learners' copies, with and without solutions", tests("rehearsal")),
@@ -91,11 +89,12 @@ def main(only: str) -> int:
     if unknown:
         print(f"found ONLY={unknown[0]!r}, wanted of: {' '.join(known)}", file=sys.stderr)
         return 1
+    failed = 0
     ended = {name: run(name, known[name]) for name in names}
     print("\npart      result  seconds")
     for name, (status, seconds) in ended.items():
+        failed += status != 0
         print(f"{name:<9} {'failed' if status else 'passed'} {seconds:8.0f}")
-    failed = sum(bool(status) for status, _ in ended.values())
     print(f"{len(ended) - failed} passed, {failed} failed")
     return int(failed > 0)
 
@@ -104,9 +103,9 @@ def run(name: str, part: Part) -> tuple[int, float]:
     """Run a part, what it says on the screen; return its exit status and seconds."""
     print(f"\n== {name}: {part.protects}", flush=True)
     began = time.monotonic()
-    paths = [ROOT, *([ROOT / part.packages] if part.packages else [])]
-    more = {"PYTHONHASHSEED": "0", "PYTHONPATH": os.pathsep.join(map(str, paths))}
-    status = subprocess.run(part.command, cwd=ROOT, env=os.environ | more).returncode
+    paths = os.pathsep.join([str(ROOT), str(ROOT / part.packages)])
+    env = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": paths}
+    status = subprocess.run(part.command, cwd=ROOT, env=env).returncode
     return status, time.monotonic() - began
 
 

@@ -3,8 +3,8 @@
 It imports nothing of helpers/ or the notebooks. What they share is the meaning of a number, which
 stands here as a formula with its source. A function returns one published thing, by name.
 
-It recomputes every number of results.json, the write-up, the README and the data card of today,
-and of each figure that a session tells one value. nbval holds the other cells against a fresh run.
+It recomputes every number of results.json, the write-up and the README, and one value of each
+figure that a session tells. nbval holds the other cells against a fresh run.
 """
 
 import functools
@@ -14,7 +14,8 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
@@ -69,6 +70,15 @@ class Files(NamedTuple):
     asked: dict[str, dict]
 
 
+class Passage(NamedTuple):
+    """A chunk as a reader would get it; `start` is its first character, `n` its tokens."""
+
+    doc_id: str
+    text: str
+    start: int
+    n: int
+
+
 def rows(path: Path) -> list[dict]:
     """Return the objects of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -80,7 +90,7 @@ def read(folder: Path) -> Files:
     for path in sorted((folder / "corpus").glob("*.md"), key=lambda path: path.stem):
         _, front, body = path.read_text(encoding="utf-8").split("---\n", 2)
         facts, body = yaml.safe_load(front), body.strip("\n")
-        documents[path.stem] = facts | {"body": body, "text": f"{facts['title']}\n\n{body}"}
+        documents[path.stem] = facts | {"text": f"{facts['title']}\n\n{body}"}
     asked = {row["query_id"]: row for row in rows(folder / "retrieval_queries.jsonl")}
     asked = dict(sorted(asked.items()))
     queries = {q: row for q, row in asked.items() if row.get("kind") != "none"}
@@ -90,11 +100,14 @@ def read(folder: Path) -> Files:
     return Files(folder, documents, queries, grades, asked)
 
 
-def alternatives(row: dict) -> list[list[str]]:
-    """Return the evidence of a label: lists of quotes that are needed together, one is enough."""
-    some = row.get("evidence", [])
-    some = some if isinstance(some, list) else [some]
-    return [own if isinstance(own, list) else [own] for own in some]
+def passages(files: Files, name: str) -> dict[str, Passage]:
+    """Return the chunks of a set by their id."""
+    found = {}
+    for row in rows(files.folder / "chunks" / f"{name}.jsonl"):
+        doc_id, start = row["doc_id"], row["start"]
+        text = files.documents[doc_id]["text"][start : row["end"]]
+        found[f"{doc_id}#{row['chunk_idx']}"] = Passage(doc_id, text, start, row["n_tokens"])
+    return found
 
 
 def trec(path: Path) -> dict[str, list[tuple[str, float]]]:
@@ -133,6 +146,11 @@ def token_ids(text: str) -> tuple[int, ...]:
 def tokens(text: str) -> int:
     """Return the number of cl100k_base tokens."""
     return len(token_ids(text))
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file, with line ends as Git has them."""
+    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 def digest(lines: Iterable) -> str:
@@ -196,8 +214,8 @@ def first_rank(found: list[str], grades: dict[str, int]) -> int | None:
 
 
 def order(run: dict, query_id: str) -> list[str]:
-    """Return the documents a run has for a query; it may be one of ids without scores."""
-    return [hit if isinstance(hit, str) else hit[0] for hit in run.get(query_id, [])]
+    """Return the documents that a run has for a query."""
+    return [doc_id for doc_id, _ in run.get(query_id, [])]
 
 
 def scored(files: Files, run: dict, split: str | None = None, of=measures) -> pd.DataFrame:
@@ -235,16 +253,14 @@ def coin_tosses(n: int) -> np.ndarray:
 
 
 def sign_flip_p(differences: np.ndarray) -> float:
-    """Two-sided p: all sign patterns up to 20 differences, else random ones (Fisher 1935)."""
+    """Two-sided p: all sign patterns up to 13 differences, else random ones (Fisher 1935)."""
     nonzero = differences[abs(differences) > TIE]
     seen = abs(nonzero.sum()) - TIE
-    if len(nonzero) > 20:
-        sums = coin_tosses(len(differences)) @ differences
-        return float((np.sum(abs(sums) >= seen) + 1) / (DRAWS + 1))
-    sums = np.zeros(1)
-    for d in nonzero:
-        sums = np.concatenate([sums + d, sums - d])
-    return float(np.mean(abs(sums) >= seen))
+    if len(nonzero) <= 13:
+        signs = np.array([*product((-1, 1), repeat=len(nonzero))])
+        return np.mean(abs(signs @ nonzero) >= seen)
+    sums = coin_tosses(len(differences)) @ differences
+    return (np.sum(abs(sums) >= seen) + 1) / (DRAWS + 1)
 
 
 def detectable(n: int, sd: float) -> float:
@@ -258,7 +274,7 @@ def detectable(n: int, sd: float) -> float:
     return sd * optimize.brentq(lack, 1e-6, min(1, 8 / math.sqrt(n)))
 
 
-def wilson(successes: int, n: int) -> list[float]:
+def wilson(successes: float, n: int) -> list[float]:
     """95 % interval of a share (Wilson 1927)."""
     found = stats.binomtest(int(successes), n).proportion_ci(method="wilson")
     return [found.low, found.high]
@@ -270,125 +286,72 @@ def enough(difference: float, at: dict) -> int:
     return next(n for n in range(at["n"], 100_000) if detectable(n, sd) <= difference)
 
 
-def paired(base, run) -> dict:
+def paired(base: pd.Series, run: pd.Series) -> dict:
     """Return what a comparison of two systems says of one measure (Student 1908 for t)."""
-    d, n = np.subtract(run, base), len(base)
+    d, n = (run - base).to_numpy(), len(base)
     sd = d.std(ddof=1)
     error = sd / math.sqrt(n)
     reach = stats.t.ppf(1 - ALPHA / 2, n - 1) * error
-    row = {
+    return {
         "n": n,
-        "base": np.mean(base),
-        "run": np.mean(run),
+        "base": base.mean(),
+        "run": run.mean(),
         "difference": d.mean(),
         "low": d.mean() - reach,
         "high": d.mean() + reach,
         "p": sign_flip_p(d),
+        "t_p": 2 * stats.t.sf(abs(d.mean() / error), n - 1) if error else None,
         "detectable": detectable(n, sd),
-        "wins": (d > TIE).sum(),
-        "ties": (abs(d) <= TIE).sum(),
-        "losses": (d < -TIE).sum(),
+        "wins": sum(d > TIE),
+        "ties": sum(abs(d) <= TIE),
+        "losses": sum(d < -TIE),
     }
-    t_p = 2 * stats.t.sf(abs(d.mean() / error), n - 1) if error else None
-    return {name: float(value) for name, value in row.items()} | {"t_p": t_p}
 
 
-def welch(dev: np.ndarray, test: np.ndarray) -> list[float]:
+def welch(dev: pd.Series, test: pd.Series) -> dict[str, float]:
     """Return how far the mean of test is above that of dev, and its 95 % interval (Welch 1947)."""
     ends = stats.ttest_ind(test, dev, equal_var=False).confidence_interval()
-    return [float(value) for value in (np.mean(test) - np.mean(dev), ends.low, ends.high)]
+    return {"difference": test.mean() - dev.mean(), "low": ends.low, "high": ends.high}
 
 
 def holm(ps: list[float]) -> list[float]:
     """Return adjusted p values (Holm 1979): the smallest times m, the next times m - 1, ..."""
-    ordered = pd.Series(ps).sort_values()
+    ordered = pd.Series(ps, dtype=float).sort_values()
     steps = (ordered * np.arange(len(ps), 0, -1)).clip(upper=1).cummax()
     return steps.sort_index().tolist()
 
 
-def adjusted(pairs: Iterable[dict]) -> list[tuple[dict, float]]:
+def adjusted(pairs: list[dict]) -> Iterator[tuple[dict, float]]:
     """Return each of some comparisons with its p adjusted for their number."""
-    pairs = [*pairs]
-    return [*zip(pairs, holm([at["p"] for at in pairs]) if pairs else [], strict=True)]
+    return zip(pairs, holm([at["p"] for at in pairs]), strict=True)
 
 
-def worst_case(base, run) -> list[float]:
+def worst_case(base: pd.Series, run: pd.Series) -> list[float]:
     """Ends of the mean with a query imagined that loses or gains all (Gaffke 2005)."""
-    d = np.subtract(run, base)
-    weights = generator().dirichlet(np.ones(len(d) + 1), 20_000)
-    low, high = (weights @ np.append(d, imagined) for imagined in (-1, 1))
-    return [float(np.percentile(low, 2.5)), float(np.percentile(high, 97.5))]
+    weights = generator().dirichlet(np.ones(len(base) + 1), 20_000)
+    low, high = (weights @ np.append(run - base, imagined) for imagined in (-1, 1))
+    return [np.percentile(low, 2.5), np.percentile(high, 97.5)]
 
 
-def bounded(base, run) -> dict:
+def bounded(base: pd.Series, run: pd.Series) -> dict:
     """Return a comparison of two systems with the ends of the worst case."""
     return paired(base, run) | {"bounds": worst_case(base, run)}
 
 
-def verdict(at: dict, p: float, matters=MATTERS) -> str:
+def verdict(at: dict, p: float) -> str:
     """Return the verdict: shown by p, else shown equal by the worst case, else not known."""
     if p < ALPHA:
         return "better" if at["difference"] > 0 else "worse"
     low, high = at["bounds"]
-    return "no difference shown" if -matters < low and high < matters else "too few queries to tell"
-
-
-def agreement(pairs: list[tuple[int, int]], grades=(0, 1, 2)) -> dict[str, float]:
-    """Return share equal, kappa (Cohen 1960) with its 95 % interval.
-
-    "by grade" has for each grade of the first reading how often the second gave the same.
-    """
-    table = np.array([[pairs.count((a, b)) for b in grades] for a in grades]) / len(pairs)
-    first, second = table.sum(1), table.sum(0)
-    equal, chance = np.trace(table), first @ second
-    kappa = float((equal - chance) / (1 - chance))
-    weights = (1 - kappa) * np.add.outer(second, first)  # Fleiss, Cohen and Everitt 1969
-    weights = np.eye(len(grades)) - weights
-    spread = (table * weights**2).sum() - (kappa - chance * (1 - kappa)) ** 2
-    reach = 1.959964 * math.sqrt(max(0, spread) / len(pairs)) / (1 - chance)
-    shares = zip(grades, table.diagonal() / first, strict=True)
-    return {
-        "equal": float(equal),
-        "kappa": kappa,
-        "low": kappa - reach,
-        "high": min(1, kappa + reach),
-        "by grade": dict(shares),
-    }
+    if min(low, -high) > -MATTERS:
+        return "no difference shown"
+    return "too few queries to tell"
 
 
 # The engine: BM25 by its formula (Robertson and Zaragoza 2009, IDF as in METHOD).
 
 
-class Okapi:
-    """Texts by id, each `doc_id#n`, and what each word of a query gives them.
-
-    `cut` makes words of a text; the parameters and the IDF are the baseline's unless they are told.
-    """
-
-    def __init__(self, texts: dict[str, str], cut=words, k1=METHOD["k1"], b=METHOD["b"], idf=None):
-        self.cut, self.k1 = cut, k1
-        self.units = sorted(texts)  # equal scores go by id
-        counter = CountVectorizer(analyzer=cut)
-        self.counts = counter.fit_transform([texts[unit] for unit in self.units]).tocoo()
-        self.columns = counter.vocabulary_
-        self.df = dict(zip(counter.get_feature_names_out(), self.counts.getnnz(0), strict=True))
-        self.idf = (idf or with_floor)(self.df, len(texts))
-        sizes = np.asarray(self.counts.sum(axis=1)).ravel()
-        length = (1 - b + b * sizes / sizes.mean())[self.counts.row]
-        parts = self.counts.astype(float)  # of one occurrence of each word (column) in a query
-        parts.data = self.gain(parts.data, length) * np.array([*self.idf.values()])[parts.col]
-        self.parts = parts.tocsc()
-
-    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
-        """Return what `f` occurrences of a word of weight 1 give to a text of relative length."""
-        return f * (self.k1 + 1) / (f + self.k1 * length)
-
-    def search(self, query: str) -> list[tuple[str, float]]:
-        """Return all texts that share a word with the query, in the order of design.md."""
-        parts = self.parts[:, [self.columns[w] for w in self.cut(query) if w in self.columns]]
-        shared, scores = np.unique(parts.indices), np.asarray(parts.sum(axis=1)).ravel().round(10)
-        best = shared[np.argsort(-scores[shared], kind="stable")]
-        return [(self.units[place], float(scores[place])) for place in best]
+K1 = METHOD["k1"]
 
 
 def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
@@ -398,13 +361,45 @@ def with_floor(df: dict[str, int], n: int) -> dict[str, float]:
     return {word: floor if value < 0 else value for word, value in idf.items()}
 
 
-def chunk_texts(files: Files, chunker: str) -> dict[str, str]:
-    """Return {chunk_id: text} of a chunk file."""
-    texts = {}
-    for row in rows(files.folder / "chunks" / f"{chunker}.jsonl"):
-        body = files.documents[row["doc_id"]]["text"]
-        texts[f"{row['doc_id']}#{row['chunk_idx']}"] = body[row["start"] : row["end"]]
-    return texts
+class Okapi:
+    """Chunks by id, and what each word of a query gives them."""
+
+    def __init__(self, chunks: dict[str, Passage], b: float = METHOD["b"]):
+        self.units = sorted(chunks)  # equal scores go by id
+        counter = CountVectorizer(analyzer=words)
+        counts = counter.fit_transform([chunks[unit].text for unit in self.units]).tocoo()
+        self.columns = counter.vocabulary_
+        self.df = dict(zip(counter.get_feature_names_out(), counts.getnnz(0), strict=True))
+        self.idf = self.weights(self.df, len(chunks))
+        sizes = np.asarray(counts.sum(axis=1)).ravel()
+        length = (1 - b + b * sizes / sizes.mean())[counts.row]
+        parts = counts.astype(float)  # of one occurrence of each word (column) in a query
+        parts.data = self.gain(parts.data, length) * np.array([*self.idf.values()])[parts.col]
+        self.parts = parts.tocsc()
+
+    weights = staticmethod(with_floor)
+
+    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
+        """Return what `f` occurrences of a word of weight 1 give to a text of relative length."""
+        return f * (K1 + 1) / (f + K1 * length)
+
+    def search(self, query: str) -> list[tuple[str, float]]:
+        """Return all chunks that share a word with the query, in the order of design.md."""
+        parts = self.parts[:, [self.columns[w] for w in words(query) if w in self.columns]]
+        shared, scores = np.unique(parts.indices), np.asarray(parts.sum(axis=1)).ravel().round(10)
+        best = shared[np.argsort(-scores[shared], kind="stable")]
+        return [(self.units[place], scores[place]) for place in best]
+
+
+class LongOkapi(Okapi):
+    """BM25L as it was published (Lv and Zhai 2011)."""
+
+    @staticmethod
+    def weights(df: dict[str, int], n: int) -> dict[str, float]:
+        return {word: math.log((n + 1) / (k + 0.5)) for word, k in df.items()}
+
+    def gain(self, f: np.ndarray, length: np.ndarray) -> np.ndarray:
+        return (K1 + 1) * (f / length + 0.5) / (K1 + f / length + 0.5)
 
 
 def to_documents(hits: list[tuple[str, float]]) -> list[tuple[str, float]]:
@@ -424,11 +419,6 @@ def fused(first: dict, second: dict) -> dict:
             scores.update({doc_id: 1 / (60 + rank) for rank, (doc_id, _) in enumerate(hits, 1)})
         run[query_id] = first_hundred(scores)
     return run
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, with line ends as Git has them."""
-    return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
 # results.json.
@@ -511,10 +501,10 @@ def told_apart(files: Files, run: dict, split: str) -> dict:
             (answerable if q in files.queries else others).append(hits[0][1])
     above = np.greater.outer(answerable, others)
     wins = above / 2 + np.greater_equal.outer(answerable, others) / 2
-    spread = sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
-    ends = {"low": wins.mean() - 1.96 * spread, "high": wins.mean() + 1.96 * spread}
+    auroc = wins.mean()
+    reach = 1.96 * sum(wins.mean(axis=1 - n).var(ddof=1) / wins.shape[n] for n in (0, 1)) ** 0.5
     sizes = {"n": len(answerable), "unanswerable": len(others)}
-    return sizes | {"AUROC": float(wins.mean())} | ends
+    return sizes | {"AUROC": auroc, "low": auroc - reach, "high": auroc + reach}
 
 
 def per_query(files: Files, run: dict, query_id: str) -> dict:
@@ -523,7 +513,7 @@ def per_query(files: Files, run: dict, query_id: str) -> dict:
     facts = {name: files.queries[query_id][name] for name in ("query_id", "query", "kind", "split")}
     return facts | {
         "relevant": {doc_id: grade for doc_id, grade in grades.items() if grade > 0},
-        "retrieved": [list(hit) for hit in run.get(query_id, [])[:10]],
+        "retrieved": run.get(query_id, [])[:10],
         "first_rank": first_rank(found, grades),
         "measures": measures(found, grades) | in_full(found, grades),
     }
@@ -539,8 +529,7 @@ def systems(files: Files, base: dict) -> dict[str, dict]:
 
 def compared(files: Files, base: dict) -> dict:
     """Return the comparison on dev; what follows from its p values is left to `decided`."""
-    runs = systems(files, base).items()
-    return {
+    found = {
         "evaluation_set": "Brindle incident triage",
         "corpus_sha256": corpus_hash(files),
         "queries_sha256": queries_hash(files),
@@ -549,12 +538,14 @@ def compared(files: Files, base: dict) -> dict:
         "matters": MATTERS,
         "decides": "nDCG@10",
         "base": {"name": "baseline", **described(files, base)},
-        "runs": [
-            {"name": name, **described(files, run), **held(files, run, base)}
-            | ({"halves": halves(files, run, base)} if name in confirmed(files) else {})
-            for name, run in runs
-        ],
+        "runs": [],
     }
+    for name, run in systems(files, base).items():
+        row = {"name": name, **described(files, run), **held(files, run, base)}
+        if name in confirmed(files):
+            row["halves"] = halves(files, run, base)
+        found["runs"].append(row)
+    return found
 
 
 def confirmed(files: Files) -> dict[str, str]:
@@ -565,11 +556,11 @@ def confirmed(files: Files) -> dict[str, str]:
 def halves(files: Files, run: dict, base: dict) -> dict:
     """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
     both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
-    difference, low, high = welch(*(after - before for before, after in both.values()))
-    pairs = {split: bounded(*pair) for split, pair in both.items()}
-    return pairs | {
-        "test minus dev": {"difference": difference, "low": low, "high": high},
-        "test apart from dev": bounded(*(of[apart(files)] for of in both["test"])),
+    dev = set().union(*(answers(files, q) for q in both["dev"][0].index))
+    apart = [answers(files, q).isdisjoint(dev) for q in both["test"][0].index]
+    return {split: bounded(*pair) for split, pair in both.items()} | {
+        "test minus dev": welch(*(after - before for before, after in both.values())),
+        "test apart from dev": bounded(*(of[apart] for of in both["test"])),
     }
 
 
@@ -580,33 +571,24 @@ def family(files: Files, doc_id: str) -> str:
     return re.sub(r"-(v\d+|20\d\d)$", "", whole) if is_version else whole
 
 
-def answers(files: Files, query_id: str, least: int = 1) -> set[str]:
-    """Return the families of the documents of a grade."""
-    return {family(files, d) for d, grade in files.grades[query_id].items() if grade >= least}
-
-
-def apart(files: Files) -> np.ndarray:
-    """Return which test queries share no relevant document with dev; versions, copies are one."""
-    reached = {split: [] for split in SPLITS}
-    for query_id, row in files.queries.items():
-        reached[row["split"]].append(answers(files, query_id))
-    dev = set().union(*reached["dev"])
-    return np.array([names.isdisjoint(dev) for names in reached["test"]])
+def answers(files: Files, query_id: str) -> set[str]:
+    """Return the families of the relevant documents."""
+    return {family(files, d) for d, grade in files.grades[query_id].items() if grade}
 
 
 def decided(published: dict) -> None:
     """Write into results.json what follows from its p values: Holm's p, verdicts of runs, sets."""
     runs = published["compared_dev"]["runs"]
-    over_runs = adjusted(run["measures"]["nDCG@10"] for run in runs)
+    over_runs = adjusted([run["measures"]["nDCG@10"] for run in runs])
     for run, (deciding, p) in zip(runs, over_runs, strict=True):
         run["p_holm"] = p
         say(run, deciding | {"bounds": run["bounds"]}, p)
         for measured in (run["measures"], run["full"]["measures"]):
-            for at, p_holm in adjusted(measured.values()):
+            for at, p_holm in adjusted([*measured.values()]):
                 at["p_holm"] = p_holm
     chosen = [run for run in runs if "halves" in run]
     for half in ("test", "test apart from dev"):
-        for at, p in adjusted(run["halves"][half] for run in chosen):
+        for at, p in adjusted([run["halves"][half] for run in chosen]):
             say(at, at, p)
     for run in chosen:
         dev, test, between = (run["halves"][name] for name in ("dev", "test", "test minus dev"))
@@ -614,7 +596,7 @@ def decided(published: dict) -> None:
         between["verdict"] = both_say(dev, test)
     for half in SPLITS:
         sets = published["evidence"][half]["sets"].values()
-        for at, p in adjusted(of["against"] for of in sets if "against" in of):
+        for at, p in adjusted([of["against"] for of in sets if "against" in of]):
             at["p_holm"] = p
             say(at, at, p)
 
@@ -636,19 +618,15 @@ def both_say(dev: dict, test: dict) -> str:
 def described(files: Files, run: dict) -> dict:
     """Return means and judged@10 of a run that deserves no warning."""
     values = scored(files, run, "dev")
+    tens = {q: order(run, q)[:10] for q in values.index}
+    judged = [sum(d in files.grades[q] for d in ten) / (len(ten) or 1) for q, ten in tens.items()]
     return {
         "means": means(values[[*COMPARED]]),
-        "judged@10": judged(files, run, values.index),
+        "judged@10": mean(judged),
         "warnings": [],
         "primary": "nDCG@10",
         "told_apart": told_apart(files, run, "dev"),
     }
-
-
-def judged(files: Files, run: dict, queries: Iterable[str]) -> float:
-    """Return the share of the first ten documents that has a grade, 0 of an empty list."""
-    tens = {q: order(run, q)[:10] for q in queries}
-    return mean(sum(d in files.grades[q] for d in t) / (len(t) or 1) for q, t in tens.items())
 
 
 def held(files: Files, run: dict, base: dict) -> dict:
@@ -677,141 +655,41 @@ def held(files: Files, run: dict, base: dict) -> dict:
     return row
 
 
-# The other pages: data card, coverage, word overlap.
-
-
-def facts(files: Files) -> dict[str, str | int]:
-    """Return the rows of the data card's table, as they must read."""
-    documents, queries = files.documents.values(), files.queries.values()
-    sizes = [tokens(d["text"]) for d in documents]
-    grades = [g for judged in files.grades.values() for g in judged.values()]
-    kinds, services = ({d[field] for d in documents} for field in ("kind", "service"))
-    halves = Counter(row[field] for row in queries for field in ("split", "popularity"))
-    pool = rows(files.folder / "pool.jsonl")
-    relevant = [p for p in pool if "first" in p and files.grades[p["query_id"]][p["doc_id"]]]
-    missed = sum(not p["first"] for p in relevant)
-    n, n_reached = len(documents), len(reached(files))
-    by_grade = ", ".join(f"{grades.count(grade)} of grade {grade}" for grade in (0, 1, 2))
-    return {
-        "documents": f"{n} of {len(kinds)} kinds about {len(services)} services",
-        "tokens (cl100k_base)": f"{sum(sizes):,}: shortest document {min(sizes)}, "
-        f"median {median(sizes)}, longest {max(sizes):,}",
-        "queries": f"{len(queries)}: "
-        + ", ".join(f"{halves[name]} {name}" for name in sorted(halves)),
-        "queries that no document answers": len(files.asked) - len(queries),
-        "judgments": f"{len(grades)}: {by_grade}",
-        "documents reached by a query": f"{n_reached} ({n_reached / n:.0%})",
-        "queries with short answers": sum("answers" in row for row in queries),
-        "pairs judged in the pool": len(pool),
-        "relevant, missed by the first labelling": f"{missed} of {len(relevant)}",
-        "disputed, read three times or more": disputed(files),
-    } | {f"second pass, {name}": text for name, text in readings(files).items()}
+# Labels.
 
 
 def second_pass(files: Files) -> pd.DataFrame:
-    """Return a row for each time that a label was read again, in the order of the rounds."""
-    return pd.DataFrame(rows(files.folder / "second_pass.jsonl")).sort_values("round")
+    """Return a row for each time that a label was read again."""
+    return pd.DataFrame(rows(files.folder / "second_pass.jsonl"))
 
 
-def rounds(files: Files) -> dict[int, dict]:
-    """Return the agreement of each round of reading, and how many pairs it had."""
-    found = {}
+def readings(files: Files) -> list[str]:
+    """Return what the write-up says of each round of reading.
+
+    Kappa is Cohen's (1960), its interval that of Fleiss, Cohen and Everitt (1969).
+    """
+    found = []
     for number, own in second_pass(files).groupby("round"):
-        pairs = [*zip(own["first"], own["second"], strict=True)]
-        found[number] = {"pairs": len(pairs)} | agreement(pairs)
-    return found
-
-
-def readings(files: Files) -> dict[str, str]:
-    """Return what card and write-up say of each round of reading."""
-    found = {}
-    for number, at in rounds(files).items():
-        grades = ", ".join(f"{grade}: {share:.0%}" for grade, share in at["by grade"].items())
-        found[f"round {number}, by a model"] = (
-            f"{at['pairs']:,} pairs, {at['equal']:.1%} equal, Cohen's kappa {at['kappa']:.2f} "
-            f"({at['low']:.2f} to {at['high']:.2f}); equal by first grade {grades}; "
-            "readers: language models of one family"
+        n, table = len(own), pd.crosstab(own["first"], own["second"], normalize=True).to_numpy()
+        first, second, equal = table.sum(1), table.sum(0), np.trace(table)
+        chance = first @ second
+        kappa = (equal - chance) / (1 - chance)
+        weights = np.eye(3) - (1 - kappa) * np.add.outer(second, first)
+        spread = (table * weights**2).sum() - (kappa - chance * (1 - kappa)) ** 2
+        reach = 1.959964 * math.sqrt(spread / n) / (1 - chance)
+        shares = enumerate(table.diagonal() / first)
+        by_grade = ", ".join(f"{grade}: {share:.0%}" for grade, share in shares)
+        found.append(
+            f"round {number}, by a model: {n:,} pairs, {equal:.1%} equal, Cohen's kappa "
+            f"{kappa:.2f} ({kappa - reach:.2f} to {kappa + reach:.2f}); equal by first grade "
+            f"{by_grade}; readers: language models of one family"
         )
     return found
-
-
-def disputed(files: Files) -> str:
-    """Return how many pairs got unlike grades in several rounds, the decided and the tied ones."""
-    tied = []
-    for _, own in second_pass(files).groupby(["query_id", "doc_id"]):
-        votes = Counter([own["first"].iloc[0], *own["second"]]).most_common()
-        if len(own) > 1 and len(votes) > 1:
-            tied.append(votes[0][1] == votes[1][1])
-    decided = len(tied) - sum(tied)
-    return f"{len(tied)} pairs, {decided} with one most frequent grade, {sum(tied)} tied"
-
-
-def without_code(body: str) -> str:
-    """Return the lines outside of fences, without addresses and what stands between backticks."""
-    body = re.sub(r"^(```|~~~).*\n(.*\n)*?\1.*$", "", body, flags=re.MULTILINE)
-    lines = (
-        re.sub("`.*?`", " ", line) if line.count("`") % 2 == 0 else line
-        for line in body.split("\n")
-    )
-    return re.sub(r"https?://\S+", " ", "\n".join(lines))
-
-
-BARE = r"(?<!]\()https?://"  # an address that is no target of a link
-SHORT_FORM = re.compile(r".*(n't|'(re|ll|ve|d|m))|(it|that|there|what|here|who|let)'s")
-
-
-def manner(files: Files) -> dict[str, str]:
-    """Return the rows of the data card about the prose, as they must read."""
-    plain = [without_code(d["body"].replace("\u2019", "'")) for d in files.documents.values()]
-    runs = (zip(*(words(body)[n:] for n in range(4)), strict=False) for body in plain)
-    fours = Counter(four for own in runs for four in {*own})
-    most = min(fours, key=lambda four: (-fours[four], four))
-    listed = (re.findall(r"^##+ *(.*?) *$", body.lower(), re.MULTILINE) for body in plain)
-    heads = Counter(" / ".join(names) for names in listed if len(names) > 1)
-    in_tone = {w: sum(w in body.lower() for body in plain) for w in ("nobody", "never", "at once")}
-    tones = [f"{word} in {n}" for word, n in in_tone.items()]
-    first = min(heads, key=lambda names: (-heads[names], names))
-    return {
-        "most frequent run of four words": f"{' '.join(most)}, in {fours[most]} documents",
-        "most frequent list of headings": f"{first}, in {heads[first]} documents",
-        "documents with a word of tone": ", ".join(tones),
-    }
-
-
-def manner_by_kind(files: Files) -> dict[str, dict[str, str]]:
-    """Return the table of the data card about all texts and those of each kind, as it must read."""
-    table = pd.DataFrame([
-        {
-            "kind": d["kind"],
-            "words": len(words(body := without_code(d["body"].replace("\u2019", "'")))),
-            "short": sum(map(bool, map(SHORT_FORM.fullmatch, re.findall(r"[\w']+", body.lower())))),
-            "links": len(re.findall(r"]\(", d["body"])) + len(re.findall(BARE, d["body"])),
-            "marks": len(re.findall(r"\b(?:TODO|TBD|FIXME)\b", d["body"])),
-        }
-        for d in files.documents.values()
-    ])  # fmt: skip
-    return {
-        kind: {
-            "documents": f"{len(of)}",
-            "median words": f"{of['words'].median():,.0f}",
-            "contractions per 1,000 words": f"{1000 * of['short'].sum() / of['words'].sum():.2f}",
-            "links a document": f"{of['links'].mean():.2f}",
-            "TODO, TBD or FIXME": f"{of['marks'].sum()}",
-        }
-        for kind, of in [("all", table), *table.groupby("kind")]
-    }
 
 
 def reached(files: Files) -> set[str]:
     """Return the documents that are relevant to a query."""
     return {d for judged in files.grades.values() for d, grade in judged.items() if grade}
-
-
-def coverage(files: Files, field: str) -> dict[str, dict[str, float]]:
-    """Return documents, reached and share for each service or kind."""
-    table = pd.DataFrame(files.documents.values(), index=[*files.documents])
-    hits = pd.Series(table.index.isin(reached(files)), table.index).groupby(table[field])
-    return hits.agg(documents="count", reached="sum", share="mean").to_dict("index")
 
 
 def overlap(files: Files, query_id: str, among: Iterable[str] = ()) -> float:
@@ -828,8 +706,8 @@ def overlap(files: Files, query_id: str, among: Iterable[str] = ()) -> float:
 
 def cards(files: Files, run: dict) -> list[dict]:
     """Return a card for each dev query with a misplaced document, the lowest nDCG@10 first."""
-    texts, found = chunk_texts(files, "fixed"), []
-    engines = Okapi(texts), Okapi(texts, b=0)  # the second one knows no length
+    chunks, found = passages(files, "fixed"), []
+    engines = Okapi(chunks), Okapi(chunks, b=0)  # the second one knows no length
     for query_id in scored(files, run, "dev")["nDCG@10"].sort_values(kind="stable").index:
         pair = misplaced(order(run, query_id), files.grades[query_id])
         if pair:
@@ -887,18 +765,20 @@ def given(engine: Okapi, asked: Counter, doc_id: str) -> pd.DataFrame:
 
 def cause(row: dict) -> str:
     """Return the first cause that explains a card, in session C's order."""
-
-    def is_level(name: str) -> bool:
-        return row[name][0] >= row[name][1]
-
-    explains = {
-        "version confusion": row["versions"],
-        "no shared word": {w for w, *_ in row["words"]} == {*row["common"], *row["lacks"]},
-        "tie": row["score"][0] == row["score"][1],
-        "evidence split across chunks": is_level("best of all chunks"),
-        "length penalty": is_level("without length"),
-        "common word dominates": is_level("without common words"),
-        "missing word": is_level("without words it lacks"),
-        "stronger match elsewhere": True,
-    }
-    return next(name for name in explains if explains[name])
+    if row["versions"]:
+        return "version confusion"
+    if {w for w, *_ in row["words"]} == {*row["common"], *row["lacks"]}:
+        return "no shared word"
+    wanted, rival = row["score"]
+    if wanted == rival:
+        return "tie"
+    for name, explained in {
+        "best of all chunks": "evidence split across chunks",
+        "without length": "length penalty",
+        "without common words": "common word dominates",
+        "without words it lacks": "missing word",
+    }.items():
+        wanted, rival = row[name]
+        if wanted >= rival:
+            return explained
+    return "stronger match elsewhere"

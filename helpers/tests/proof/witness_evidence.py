@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable
 from itertools import combinations, permutations
 from statistics import fmean
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import witness
-from witness import SPLITS, Files, Okapi, bounded, chunk_texts, coding, dcg, rows, token_ids, tokens
+from witness import SPLITS, Files, Okapi, Passage, bounded, coding, dcg, passages, token_ids, tokens
 
 SETS = ("fixed-64", "fixed-128", "fixed-256", "fixed", "fixed-1024", "document")
 SETS += ("paragraph", "recursive")
@@ -22,84 +21,72 @@ BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)
 NAMED = "evidence recall within 2000 tokens"
 
 
-class Passage(NamedTuple):
-    """A chunk as a reader would get it; `start` is its first character, `n` its tokens."""
-
-    doc_id: str
-    text: str
-    start: int
-    n: int
-
-
 def evidence(files: Files) -> dict:
     """Return what results.json says of evidence; on test only what was chosen on dev stands.
 
     What follows from p is left to `witness.decided`.
     """
-    found, lists = {}, searched(files)
-    chosen = {"fixed", *witness.confirmed(files)}
+    known = {name: passages(files, name) for name in SETS}
+    lists = {name: searched(files, chunks) for name, chunks in known.items()}
+    chosen, found = {"fixed", *witness.confirmed(files)}, {}
     for split in SPLITS:
         asked, sets, named = quoted(files, split), {}, {}
         alone = {q: each_alone(labels) for q, labels in asked.items()}
-        for name in SETS if split == "dev" else [name for name in SETS if name in chosen]:
-            values, loose = (table(files, name, of, lists[name]) for of in (asked, alone))
+        for name in SETS if split == "dev" else chosen.intersection(SETS):
+            chunks = [*known[name].values()]
+            values, loose = (table(files, of, lists[name], chunks) for of in (asked, alone))
             named[name] = values[NAMED]
             sets[name] = {
-                "chunks": len(chunk_texts(files, name)),
+                "chunks": len(chunks),
                 "means": values.mean().to_dict(),
                 "any_quote": loose.filter(regex="hit@5| within ").mean().to_dict(),
             }
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = bounded(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
-    known, asked = passages(files, "fixed").values(), quoted(files, "dev")
-    lost = {q: where(labels, lists["fixed"][q], known) for q, labels in asked.items()}
+    chunks, asked = known["fixed"].values(), quoted(files, "dev")
+    lost = {q: where(labels, lists["fixed"][q], chunks) for q, labels in asked.items()}
     return {**found, "lost": lost}
 
 
-def table(files: Files, name: str, asked: dict, lists: dict) -> pd.DataFrame:
+def table(files: Files, asked: dict, lists: dict, known: list[Passage]) -> pd.DataFrame:
     """Return every measure of each query (row) with a set of chunks."""
-    known = [*passages(files, name).values()]
     return pd.DataFrame(scored(files, labels, lists[q], known) for q, labels in asked.items())
 
 
-def passages(files: Files, name: str) -> dict[str, Passage]:
-    """Return the chunks of a set by their id."""
-    texts, made = chunk_texts(files, name), rows(files.folder / "chunks" / f"{name}.jsonl")
-    cut = {f"{c['doc_id']}#{c['chunk_idx']}": c for c in made}
-    return {u: Passage(c["doc_id"], texts[u], c["start"], c["n_tokens"]) for u, c in cut.items()}
+def searched(files: Files, chunks: dict[str, Passage]) -> dict[str, list[Passage]]:
+    """Return what a set of chunks has for each query, the best first and deep enough.
 
-
-def searched(files: Files) -> dict[str, dict[str, list[Passage]]]:
-    """Return what each set of chunks has for each query, the best first and deep enough."""
+    Deep enough are a hundred, or as many of the shortest as it takes to fill 8,000 tokens.
+    """
+    sizes = np.sort([chunk.n for chunk in chunks.values()])
+    engine, deep = Okapi(chunks), max(100, np.searchsorted(sizes.cumsum(), BUDGETS[-1]) + 1)
     found = {}
-    for name in SETS:
-        units = passages(files, name)
-        engine, deep = Okapi(chunk_texts(files, name)), depth([at.n for at in units.values()])
-        hits = {q: engine.search(row["query"])[:deep] for q, row in files.queries.items()}
-        found[name] = {q: [units[unit] for unit, _ in ranked] for q, ranked in hits.items()}
+    for q, row in files.queries.items():
+        found[q] = [chunks[unit] for unit, _ in engine.search(row["query"])[:deep]]
     return found
 
 
 def quoted(files: Files, split: str) -> dict[str, dict]:
     """Return {query_id: labels} of a half, of the labels with a quote."""
-    found = {q: {} for q, query in files.queries.items() if query["split"] == split}
-    for row in rows(files.folder / "judgments.jsonl"):
-        if row["relevance"] and row.get("evidence") and row["query_id"] in found:
-            labels = row["relevance"], witness.alternatives(row)
-            found[row["query_id"]][row["doc_id"]] = labels
-    return {query_id: row for query_id, row in found.items() if row}
+    found = {}
+    for row in witness.rows(files.folder / "judgments.jsonl"):
+        query = files.queries.get(row["query_id"], {"split": ""})
+        if row["relevance"] and row.get("evidence") and query["split"] == split:
+            labels = found.setdefault(row["query_id"], {})
+            labels[row["doc_id"]] = row["relevance"], alternatives(row["evidence"])
+    return found
+
+
+def alternatives(given: str | list) -> list[list[str]]:
+    """Return lists of quotes that are needed together; one of the lists is enough."""
+    some = given if isinstance(given, list) else [given]
+    return [own if isinstance(own, list) else [own] for own in some]
 
 
 def each_alone(labels: dict) -> dict:
     """Return labels of which any quote is enough."""
     return {d: (grade, [[q] for own in some for q in own]) for d, (grade, some) in labels.items()}
-
-
-def depth(sizes: list[int]) -> int:
-    """Return a hundred, or how many of the shortest chunks it takes to fill 8,000 tokens."""
-    filled = np.searchsorted(np.cumsum(np.sort(sizes)), BUDGETS[-1]) + 1
-    return max(100, min(len(sizes), int(filled)))
 
 
 def suffices(alternatives: list[list[str]], texts: Iterable[str]) -> bool:
@@ -194,12 +181,14 @@ def share(files: Files, labels: dict, got: list[Passage]) -> float:
 
 def by_k(asked: dict, lists: dict) -> dict[str, list[float]]:
     """Return the shares of queries with a right document, and with evidence, in k chunks."""
-    shares = {"document": [], "any quote": [], "evidence": []}
-    for k in range(1, 21):
-        tops = [(labels, lists[q][:k]) for q, labels in asked.items()]
-        shares["document"].append(fmean(any(u.doc_id in at for u in top) for at, top in tops))
-        shares["any quote"].append(fmean(bool(seen_at(each_alone(at), top)) for at, top in tops))
-        shares["evidence"].append(fmean(bool(seen_at(at, top)) for at, top in tops))
+    firsts = {"document": [], "any quote": [], "evidence": []}
+    for q, labels in asked.items():
+        named = {d: (1, [[""]]) for d in labels}  # each chunk of a document suffices
+        for ranks, of in zip(firsts.values(), (named, each_alone(labels), labels), strict=True):
+            ranks.append(min(seen_at(of, lists[q]).values(), default=math.inf))
+    shares = {}
+    for name, ranks in firsts.items():
+        shares[name] = [fmean(rank <= k for rank in ranks) for k in range(1, 21)]
     return shares
 
 

@@ -6,7 +6,10 @@ A table is compared cell by cell. Of prose the sentences with a number are compa
 import json
 import re
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
+
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "evals"
@@ -93,8 +96,17 @@ def read_json(name: str):
     return json.loads(page_of(FOLDER / name))
 
 
-def five(published: dict, split: str) -> list[int]:
-    """Return n, the useful in five; those that have a full answer, and those with it in five."""
-    rows = [row["measures"] for row in published["per_query"] if split in (row["split"], "all")]
-    full = [row["full hit@5"] for row in rows if "full hit@5" in row]
-    return [len(rows), sum(row["hit@5"] for row in rows), len(full), sum(full)]
+class Five(NamedTuple):
+    """How many queries there are and find something in five; the same of full answers."""
+
+    n: int
+    useful: float
+    n_full: int
+    full: float
+
+
+def five(scores: pd.DataFrame, split: str) -> Five:
+    """Count the queries of a half, or of all, by what is published of each."""
+    rows = scores[scores["split"].isin([split]) | (split == "all")]
+    full = rows["full hit@5"].dropna()
+    return Five(len(rows), rows["hit@5"].sum(), len(full), full.sum())
