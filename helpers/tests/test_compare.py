@@ -194,6 +194,7 @@ def test_each_option_has_its_effect(many, status, near):
         ((worse, *all_matters), 1, "## worse: worse, by less than matters"),
         ((worse, *all_matters, *not_worse), 0, "## worse: worse, by less than matters"),
         ((worse, near, *not_worse), 1, "## worse: worse\n"),
+        ((near, *not_worse, "--matters", "0.02"), 3, "## near: too few queries"),
     ):
         done, printed = status(*words)
         assert (done, printed.err) == (code, ""), words
