@@ -110,7 +110,9 @@ def test_five_queries_are_shown_on_each_side_and_ties_on_none(tmp_path):
     before = [3, 2, 3, 3, *[9] * 6, *[2] * 6]
     after = [2, 3, 3, 3, *range(3, 9), *[4] * 6]
     base, run = (run_of("x", *(ranked(rank, 12, 12) for rank in row)) for row in (before, after))
-    (row,) = compare.compare(evals, base, [run])["runs"]
+    found = compare.compare(evals, base, [run])
+    assert "recall@100" in found["base"]["means"]  # no list is cut
+    (row,) = found["runs"]
     lost, won = ["q10", "q11", "q12", "q13", "q14"], ["q7", "q6", "q5", "q0", "q4"]
     assert [query["query_id"] for query in row["moved"]] == lost + won
     fields = {"query_id": "q4", "kind": "even", "query": "a | 4\nb", "run": 0.5}
