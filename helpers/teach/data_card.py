@@ -56,13 +56,17 @@ def counts(evals: EvalSet) -> dict[str, str | int]:
     """Return the counts of the data card, a row for each."""
     size, queries = sizes(evals), evals.queries.values()
     lengths, reached = size["tokens"], size["reached"]
-    kinds, services = how_many(size["kinds"], "kind"), how_many(size["services"], "service")
+    documents = f"{len(lengths)}"
+    if size["kinds"]:
+        documents += f" of {how_many(size['kinds'], 'kind')}"
+    if size["services"]:
+        documents += f" about {how_many(size['services'], 'service')}"
     marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
     by_mark = ", ".join(f"{n:d} {mark}" for mark, n in sorted(marks.items()))
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
     return {
-        "documents": f"{len(lengths)} of {kinds} about {services}",
+        "documents": documents,
         "tokens (cl100k_base)": f"{sum(lengths):,}: shortest document {min(lengths):d}, "
         f"median {median(lengths):.0f}, longest {max(lengths):,}",
         "queries": f"{len(queries):d}: {by_mark}",

@@ -41,6 +41,8 @@ def test_the_data_card_counts_documents_queries_and_labels(counted):
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
     row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
     assert row in data_card.counts_table(aside)
+    plain = {"d3": counted.documents["d3"]}  # of no kind, about no service
+    assert data_card.counts(counted._replace(documents=plain))["documents"] == "1"
 
 
 SECOND = [(8, 1, 1), (1, 0, 0), (1, 1, 1), (1, 2, 2), (1, 0, 1), (8, 1, 1), (1, 2, 2)]
