@@ -98,7 +98,7 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     add("--queries", help="table: file or folder of queries; ir_datasets: their name")
     add("--labels", help="table: file or folder of labels")
     add("--language", help="of the texts, such as ja: chooses the tokenizer")
-    words = "draw halves for dev and test, whatever splits it has"
+    words = "draw halves, whatever splits it has and however few queries"
     add("--halve", action="store_true", help=words)
 
 

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from . import evidence, inert
+from . import evidence, inert, stats
 from .inert import Markup
 from .installation import TEMPLATES
 
@@ -61,7 +61,9 @@ def with_contents(body: str) -> str:
 def summary(content: dict) -> Markup:
     """Return the baseline as Markdown: what it was measured on, a table with a row for each half.
 
-    `content` is results.json.
+    `content` is results.json. Where all queries are dev, because they are few, that comes first.
     """
-    page = inert.template(SUMMARY).render(content, measures=SHOWN, decides=evidence.DECIDES)
+    few = "" if "test" in content["summary"] else stats.without_halves(content["queries"]["n"])
+    words = {"measures": SHOWN, "decides": evidence.DECIDES, "few": few}
+    page = inert.template(SUMMARY).render(content, **words)
     return inert.paragraphs(page)
