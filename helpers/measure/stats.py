@@ -141,6 +141,12 @@ def t_interval(values: Sequence[float]) -> Ends | None:
     return middle - reach, middle + reach
 
 
+def share_interval(found: int, n: int) -> Ends:
+    """Return the 95 % interval of a share, `found` of `n` (Clopper and Pearson 1934)."""
+    ends = scipy.stats.binomtest(found, n).proportion_ci(1 - ALPHA)
+    return float(ends.low), float(ends.high)
+
+
 def worst_case_bounds(differences: Sequence[float]) -> Ends:
     """Return how low and how high the mean difference of all queries may be, not just of these.
 
