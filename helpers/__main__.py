@@ -129,7 +129,7 @@ COMMANDS = {
         SET, "teach.workbook:report_command", "run everything, render the page", report_options
     ),
     "baseline": Command(
-        SET, "measure.baseline:baseline_command", "search with BM25 and measure it"
+        SET, "measure.baseline:baseline_command", "search with BM25, measure it, say how sure"
     ),
     "check": Command(
         SET, "teach.workbook:check_command", "execute the notebooks and compare", only_options
