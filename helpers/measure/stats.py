@@ -142,9 +142,11 @@ def t_interval(values: Sequence[float]) -> Ends | None:
 
 
 def share_interval(found: int, n: int) -> Ends:
-    """Return the 95 % interval of a share, `found` of `n` (Clopper and Pearson 1934)."""
-    ends = scipy.stats.binomtest(found, n).proportion_ci(1 - ALPHA)
-    return float(ends.low), float(ends.high)
+    """Return the 95 % interval of a share, `found` of `n`; it holds for few, too (Wilson 1927)."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(found, n, ALPHA, method="wilson")
+    return float(low), float(high)
 
 
 def worst_case_bounds(differences: Sequence[float]) -> Ends:

@@ -35,12 +35,12 @@ def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(f
 
 
 # Ten scores of which half are 0 and half 1: standard deviation .527. statsmodels' TTestPower wants
-# 220.0 and 874.1 queries for .10 and .05; what ten find is .525. A share of ten of ten is at least
-# .025 ** (1 / 10) = .692.
+# 220.0 and 874.1 queries for .10 and .05; what ten find is .525. Wilson's interval of ten of ten
+# begins at 10 / (10 + 1.96 ** 2) = .722.
 SPREAD = "find a difference of 0.52 between two systems in four of five samples"
 NUMBERS = [  # nDCG@10 of the dev queries, what is said
     ([0, 1] * 4 + [1], ["The first number comes with 10 labelled dev queries: 9 so far."]),
-    ([0, 1] * 5, ["nDCG@10 0.500 (0.100 to 0.900), hit@5 1.000 (0.692 to 1.000): n = 10 dev ",
+    ([0, 1] * 5, ["nDCG@10 0.500 (0.100 to 0.900), hit@5 1.000 (0.722 to 1.000): n = 10 dev ",
                   SPREAD, "(standard deviation 0.53). To find 0.10 takes ",
                   " more. To find 0.05 takes 865 queries more."]),
     ([0.5] * 10, ["hit@5 1.000", "All have the same nDCG@10, so no spread says what they can"]),

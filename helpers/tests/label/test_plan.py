@@ -85,7 +85,7 @@ def test_bands_hold_a_pair_at_its_best_rank(planned):
 POOLS = [  # of each band how many of 200 queries' pairs are judged and relevant, what is said
     ([(99, 40)], ["Too few are judged"]),
     ([(100, 5)], ["A pool of 10 pays: below it too few are judged to say; of its ranks 1 to 10 ",
-                  " 1,900 pairs wait, of which 95 (30 to 215) may be relevant; rather fewer"]),
+                  " 1,900 pairs wait, of which 95 (42 to 213) may be relevant; rather fewer"]),
     ([(100, 4)], ["At ranks 1-10 fewer than 5 of 100"]),
     ([(100, 100)], ["Too few are judged"]),  # nobody wrote down what is not relevant
     ([(2000, 300), (22, 2)], ["A pool of 10 pays: below it too few are judged", "; all is read."]),
