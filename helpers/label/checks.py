@@ -139,8 +139,7 @@ def check_halves(case: AuditCase) -> Finding:
     few = len(queries) < stats.HALVES_FROM
     fail = {"Set about a third of the queries to dev.": not sizes["dev"]}
     fail["Set about two thirds of the queries to test."] = not (sizes["test"] or few)
-    # Half of QUERIES is the least for each: of a set with fewer the check of the size tells.
-    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 <= len(queries) / 2]
+    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 and not few]
     warn = {
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),

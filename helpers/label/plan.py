@@ -44,11 +44,7 @@ def plan_command(evals: EvalSet) -> int:
     if newer:
         print(evalset.left_out((), newer))
     print(HEAD.format(len(qrels)))
-    if seen:
-        print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format))
-    if near := len(others) - len(seen):
-        count = how_many(near, "run")
-        print(f"not shown: {count} within {AIMS[0]} of the baseline, by the interval")
+    _print_differences(seen, len(others))
     print(f"\nPairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
     print(depth_in_words(bands), end="\n\n")
@@ -58,6 +54,14 @@ def plan_command(evals: EvalSet) -> int:
     print(f"Next: {unjudged}, by how far a grade could move a difference")
     print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
     return 0
+
+
+def _print_differences(seen: list[dict], runs_in_all: int) -> None:
+    if seen:
+        print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format))
+    if near := runs_in_all - len(seen):
+        count = how_many(near, "run")
+        print(f"not shown: {count} within {AIMS[0]} of the baseline, by the interval")
 
 
 def other_runs(evals: EvalSet) -> list[runs.Run]:
