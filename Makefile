@@ -12,8 +12,8 @@ SPHINX := .cache/sphinx
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report check proof lab learn progress compare card audit plan freeze import carry export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:compare card sql,Make a set:new import audit plan freeze carry drop export,$\
+.PHONY: help report baseline check proof lab learn progress compare card audit plan freeze import carry export new drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:baseline compare card sql,Make a set:new import audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -24,6 +24,9 @@ help:  ## show this list
 
 report: $(READY)  ## run the sessions and the write-up on EVALS, render it, print the baseline; FULL=1 runs the further notebooks too
 	@$(HELPERS) report $(SET) $(if $(FULL),--full)
+
+baseline: $(READY)  ## the first number, in seconds: nDCG@10 and hit@5 of EVALS, how sure they are, what so many queries can decide
+	@$(HELPERS) baseline $(SET)
 
 check: $(READY)  ## execute the notebooks, compare every number, test the helpers: about a minute; ONLY="session_b" for one and what it loads
 	@$(HELPERS) check $(SET) $${ONLY:+--only="$$ONLY"}

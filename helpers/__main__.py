@@ -98,7 +98,7 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     add("--queries", help="table: file or folder of queries; ir_datasets: their name")
     add("--labels", help="table: file or folder of labels")
     add("--language", help="of the texts, such as ja: chooses the tokenizer")
-    words = "draw halves for dev and test, whatever splits it has"
+    words = "draw halves, whatever splits it has and however few queries"
     add("--halve", action="store_true", help=words)
 
 
@@ -129,7 +129,7 @@ COMMANDS = {
         SET, "teach.workbook:report_command", "run everything, render the page", report_options
     ),
     "baseline": Command(
-        SET, "measure.baseline:baseline_command", "search with BM25 and measure it"
+        SET, "measure.baseline:baseline_command", "search with BM25, measure it, say how sure"
     ),
     "check": Command(
         SET, "teach.workbook:check_command", "execute the notebooks and compare", only_options

@@ -17,12 +17,12 @@ from ..measure.text import how_many
 from . import manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
-SD = 0.25  # of nDCG differences between two systems, a usual value, for a power of 80 %
 IMBALANCE = 3  # largest over smallest count from which a balance is worth a warning
 COPIED, CLOSE = 0.95, 0.8  # mean word overlap of queries with their answers
 PASTED = "alert"  # the kind of queries that copy by nature: a pasted alert or line of a log
 MANY_ANSWERS = 20  # relevant documents of one query
 DEPTH, NEGATIVES = 10, 10
+WORST = 5  # pairs of near-duplicates that are named
 SECOND_PAIRS, SECOND_SHARE = 120, 0.2
 NEVER, ONCE = 100, 0.5  # pairs of a round without a difference; relevant labels read once
 SOLVED = 1 / 3  # of the queries, by the weakest and the strongest ranker
@@ -80,7 +80,7 @@ def _also(facts: dict) -> str:
 def check_size(case: AuditCase) -> Finding:
     """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
     queries, documents = len(case.evals.queries), len(case.evals.documents)
-    shown = min(stats.detectable(queries, SD), 1) if queries > 1 else 1
+    shown = min(stats.detectable(queries, stats.USUAL_SD), 1) if queries > 1 else 1
     few = f"Write {QUERIES} queries or more: {queries} show no nDCG difference below {shown:.2f}."
     by_chance = f"Add documents, {DOCUMENTS} or more: among few, ten results hit one by chance."
     found = f"{how_many(queries, 'query')}, {how_many(documents, 'document')}"
@@ -126,21 +126,30 @@ def check_head_and_tail(case: AuditCase) -> Finding:
 
 
 def check_halves(case: AuditCase) -> Finding:
-    """Fail without dev or test; warn of one too small to measure on and of uneven kinds."""
+    """Fail without dev or test; warn of one too small to measure on and of uneven kinds.
+
+    Of few queries all are dev, unless they're imported with halves.
+    """
     queries = case.evals.queries.values()
     dev = Counter(query.kind for query in queries if query.split == "dev")
     test = Counter(query.kind for query in queries if query.split == "test")
     sizes = {"dev": dev.total(), "test": test.total()}
     share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
     uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
-    fail = {f"Set about half of the queries to {split}.": not n for split, n in sizes.items()}
-    # Half of QUERIES is the least for each: of a set with fewer the check of the size tells.
-    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 <= len(queries) / 2]
+    few = len(queries) < stats.HALVES_FROM
+    fail = {"Set about a third of the queries to dev.": not sizes["dev"]}
+    fail["Set about two thirds of the queries to test."] = not (sizes["test"] or few)
+    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 and not few]
     warn = {
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
     }
-    return _finding("halves", _counted(sizes), fail, warn)
+    found = _counted(sizes)
+    if few:
+        found += f"; a test half pays from {stats.HALVES_FROM} queries on"
+        if not case.evals.imported:  # else the source has its halves, or they were asked for
+            warn = {"Set all queries to dev.": sizes["test"]}
+    return _finding("halves", found, fail, warn)
 
 
 def _is_uneven(dev: int, test: int, share: float) -> bool:
@@ -482,17 +491,26 @@ def check_leakage(case: AuditCase) -> Finding:
 
 
 def check_near_duplicates(case: AuditCase) -> Finding:
-    """Fail where one of two documents that count as one is an answer; warn of near-duplicates."""
-    torn, answers = [], [query.relevant_doc_ids for query in case.evals.queries.values()]
-    for one, other in sorted(case.linked & case.twins.keys()):
-        if any((one in own) != (other in own) for own in answers):
-            torn.append(f"{one} and {other}")
+    """Fail where one of two documents that count as one is an answer; warn of near-duplicates.
+
+    Pages with as many near-duplicates as a template has warn, too, unless they say all the same.
+    """
+    answers = [query.relevant_doc_ids for query in case.evals.queries.values()]
+    near = Counter(chain.from_iterable(case.twins))  # of a document: its near-duplicates
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
-    found = _some(f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike) or "none"
-    fail = {f"Drop one, or label both alike: {_some(torn)}.": torn}
+    torn, boilerplate = [], []
+    for one, other in alike:
+        if (one, other) in case.linked and any((one in own) != (other in own) for own in answers):
+            group = torn
+            if min(near[one], near[other]) >= links.TEMPLATE - 1 and case.twins[one, other] < 1:
+                group = boilerplate
+            group.append(f"{one} and {other}")
+    found = _some((f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike), WORST)
+    fail = {f"Drop one, or label both alike: {_some(torn, WORST)}.": torn}
     leave = "Drop one of each pair, or mark them as versions; leave those of one template."
-    warn = {leave: alike and not torn}
-    return _finding("near-duplicates", found, fail, warn)
+    look = f"Do these say the same beside their template? {_some(boilerplate, WORST)}."
+    warn = {look: boilerplate, leave: alike and not (torn or boilerplate)}
+    return _finding("near-duplicates", found or "none", fail, warn)
 
 
 def check_manifest(case: AuditCase) -> Finding:

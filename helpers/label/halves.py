@@ -6,8 +6,8 @@ import numpy as np
 
 from ..measure import links, stats
 from ..measure.evalset import EvalSet
+from ..measure.stats import DEV
 
-DEV = 1 / 3  # of the queries
 STARTS = 200  # random halves, each of which is improved; the best counts
 MOST = 300  # groups; of more of them the first random halves are taken, alike by their number
 BINS = (2, 3, 5)  # relevant documents: 1, 2, 3 to 4, 5 and more

@@ -217,6 +217,21 @@ def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list
     return turns + questions
 
 
+def number_due(evals: EvalSet, judgments: list[Entry]) -> str:
+    """Return what shows the number, when judgments bring the dev queries with an answer to a ten.
+
+    "" in between.
+    """
+    relevant = {entry.query_id for entry in latest(judgments).values() if entry.relevance}
+    new = relevant - evals.queries.keys()
+    asked = evals.all_queries
+    answered = [q for q in {*evals.queries, *new} if asked[q].split == "dev"]
+    if not new or len(answered) % evalset.FIRST:
+        return ""
+    typed = command("baseline", EVALS=evals.folder)
+    return f" {len(answered)} queries have an answer: click Finish, and {typed} shows the number."
+
+
 def next_turn(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
     """Return the first turn of `queue` that is due, None when all are done.
 

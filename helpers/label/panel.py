@@ -286,7 +286,7 @@ class Panel:
             self._offer(None)
             page = markup.question_html(query)
             self._show_page(markup.HEADING.format(query.query), page, {ASIDE, SKIP, UNDO, FINISH})
-        self._say(words, wrong=False)
+        self._say(words + labelling.number_due(self.evals, entries), wrong=False)
 
     def _show_document(self, turn: Turn) -> None:
         """Show the document of a turn, with its old label if it has one."""

@@ -3,6 +3,8 @@
 From the dev queries, the baseline and the other runs of a set's folder.
 """
 
+from itertools import takewhile
+
 import pandas as pd
 
 from ..measure import compare, evalset, measures, reading, runs, stats, systems
@@ -12,8 +14,12 @@ from ..measure.text import Pair, how_many
 AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
 BANDS = ((1, 10), (11, 20), (21, 50), (51, 100))  # ranks
 PAYS = 5  # relevant ones in 100 that are read, from which it is worth it
-FEW = 20  # judged pairs of a band; fewer tell no share
+FEW = 100  # judged pairs of a band; fewer tell no share
 PAIRS = 20
+HEAD = """
+low, high: the 95 % interval of what stands before them
+detectable: the smallest difference that these {} queries find four times
+in five; queries for .05: how many find .05 as often"""
 
 
 def plan_command(evals: EvalSet) -> int:
@@ -31,13 +37,15 @@ def plan_command(evals: EvalSet) -> int:
             wanted = "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
+    few = stats.without_halves(len(whole.queries))
+    if few and not whole.qrels(evalset.SPLITS[1]):
+        print(f"{few}\n")
     print(f"{evals.name}, {measures.PRIMARY}, {how_many(len(qrels), 'dev query')}")
     if newer:
         print(evalset.left_out((), newer))
-    print(f"\ndetectable: the smallest difference that these {len(qrels)} queries find four times")
-    print("in five; queries for .05: how many find .05 as often")
-    print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format), end="\n\n")
-    print(f"Pairs by their best rank in these {len(others) + 1} runs:")
+    print(HEAD.format(len(qrels)))
+    _print_differences(seen, len(others))
+    print(f"\nPairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
     print(depth_in_words(bands), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
@@ -46,6 +54,14 @@ def plan_command(evals: EvalSet) -> int:
     print(f"Next: {unjudged}, by how far a grade could move a difference")
     print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
     return 0
+
+
+def _print_differences(seen: list[dict], runs_in_all: int) -> None:
+    if seen:
+        print(pd.DataFrame(seen).to_string(index=False, float_format="{:.3f}".format))
+    if near := runs_in_all - len(seen):
+        count = how_many(near, "run")
+        print(f"not shown: {count} within {AIMS[0]} of the baseline, by the interval")
 
 
 def other_runs(evals: EvalSet) -> list[runs.Run]:
@@ -58,7 +74,10 @@ def other_runs(evals: EvalSet) -> list[runs.Run]:
 def differences(
     evals: EvalSet, qrels: measures.Qrels, base: runs.Run, others: list[runs.Run]
 ) -> list[dict]:
-    """Return for each run its difference, the detectable one, queries for each aim; "" if none."""
+    """Return for each run its difference, the detectable one, queries for each aim; "" if none.
+
+    Left out is what the 95 % t interval shows to be less than the smallest aim from the baseline.
+    """
     rows = []
     for run in others:
         alike = measures.cut_alike(len(evals.documents), base, run)
@@ -68,7 +87,12 @@ def differences(
             found = measures.per_query(qrels, cut.rankings, [name])
             values.append([row[name] for row in found.values()])
         paired = stats.compare_paired(*values)
-        row = {"run": run.name, "difference": round(paired.difference, 3), "detectable": ""}
+        row = {"run": run.name, "difference": round(paired.difference, 3)}
+        row |= {"low": "", "high": "", "detectable": ""}
+        if paired.low is not None:
+            if stats.is_within((paired.low, paired.high), AIMS[0]):
+                continue
+            row |= {"low": round(paired.low, 3), "high": round(paired.high, 3)}
         row |= {f"queries for {aim:.2f}": "" for aim in AIMS}
         if least := round(paired.detectable or 0, 3):
             row["detectable"] = least
@@ -83,40 +107,54 @@ def pool_bands(qrels: measures.Qrels, pooled: list[runs.Run]) -> list[dict]:
     """Return a row for each band of ranks: its pairs, how many are judged and how many relevant.
 
     A pair is in the band of its best rank in any run. `per 100` is how many of 100 judged ones
-    are relevant, "" where few are judged: what is judged below the pool's depth was brought by
-    something else, so it is rather too high for the rest.
+    are relevant, with its interval (`low`, `high`); "" where few are judged or none got a 0. What
+    is judged below the pool's depth was brought by other rankers, so it's rather too high for the
+    rest. It never exceeds that of a shallower band, where more is judged.
     """
     best: dict[Pair, int] = {}
     for run in pooled:
         for query_id in qrels:
             for rank, (doc_id, _) in enumerate(run.rankings.get(query_id, []), 1):
                 best[query_id, doc_id] = min(rank, best.get((query_id, doc_id), rank))
-    rows = []
+    rows, shallower = [], {"per 100": 100.0}
     for low, high in BANDS:
         pairs = [(q, d) for (q, d), rank in best.items() if low <= rank <= high]
         grades = [qrels[q][d] for q, d in pairs if d in qrels[q]]
         row = {"ranks": f"{low}-{high}", "pairs": len(pairs), "judged": len(grades)}
-        row |= {"relevant": sum(map(bool, grades)), "per 100": ""}
-        if len(grades) >= FEW:
-            row["per 100"] = round(100 * row["relevant"] / len(grades), 1)
+        row |= {"relevant": sum(map(bool, grades)), "per 100": "", "low": "", "high": ""}
+        if len(grades) >= FEW and not all(grades):
+            own = _per_100(row["relevant"], len(grades))
+            if own["per 100"] <= shallower["per 100"]:
+                shallower = own
+            row |= shallower
         rows.append(row)
     return rows
 
 
+def _per_100(relevant: int, judged: int) -> dict[str, float]:
+    shares = (relevant / judged, *stats.share_interval(relevant, judged))
+    values = [round(100 * share, 1) for share in shares]
+    return dict(zip(("per 100", "low", "high"), values, strict=True))
+
+
 def depth_in_words(bands: list[dict]) -> str:
-    """Return how deep the pool should go, by the rows of `pool_bands`."""
-    known = [band for band in bands if band["per 100"] != ""]
+    """Return how deep the pool should go, by the rows of `pool_bands` down to the first unknown."""
+    known = [*takewhile(lambda band: band["per 100"] != "", bands)]
     paying = [band for band in known if band["per 100"] >= PAYS]
     if not known:
         return "Too few are judged to say how deep a pool should go: begin with the first ten."
     if not paying:
         ranks = " and ".join(band["ranks"] for band in known)
         return f"At ranks {ranks} fewer than {PAYS} of 100 that are read are relevant: none pays."
-    low, high = paying[-1]["ranks"].split("-")
-    left = paying[-1]["pairs"] - paying[-1]["judged"]
-    waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait"
-    return (
-        f"A pool of {high} pays: below it fewer than {PAYS} of 100 that are read are relevant, as "
-        f"far as is known; {waiting if left else 'all is read'}. Recall below that rank stays a "
-        "guess."
-    )
+    last = paying[-1]
+    low, high = last["ranks"].split("-")
+    below = f"below it fewer than {PAYS} of 100 that are read are relevant"
+    if len(known) == len(paying):
+        below = "below it too few are judged to say"
+    waiting = "all is read"
+    if left := last["pairs"] - last["judged"]:
+        few, least, most = (round(left * last[n] / 100) for n in ("per 100", "low", "high"))
+        waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait, of which {few} "
+        waiting += f"({least} to {most}) may be relevant; rather fewer, since rankers chose those "
+        waiting += "that are judged"
+    return f"A pool of {high} pays: {below}; {waiting}. Recall below that rank stays a guess."

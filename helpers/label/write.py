@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from ..measure import evalset, files, links
+from ..measure import evalset, files, links, stats
 from ..measure.evalset import Document, EvalSet, Judgment, Query
 from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
@@ -139,12 +139,15 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
     if source.labels is not None and not kept:
         problem = f"{task.source}: no query has a relevant document in the corpus: "
         raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    splits, sentence = {}, ""
+    splits, sentence, few = {}, "", ""
     if kept:
         splits, sentence = assign_halves(queries, kept, source, options.halve, folder)
+        if not sentence:
+            few = stats.without_halves(len(kept))
     write_labels(folder, queries, kept, splits)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     lines = [
+        few,
         f"documents: {len(corpus.written)}",
         f"queries: {len(kept)}" + _breakdown(Counter(splits.values()), ""),
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
@@ -268,16 +271,18 @@ def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task:
 def assign_halves(
     queries: dict[str, dict], kept: Labels, source: Source, halve: bool, folder: Path
 ) -> tuple[dict[str, str], str]:
-    """Return {query_id: dev or test} and a sentence that says where the halves come from.
+    """Return {query_id: dev or test} and where the halves come from, "" where all are dev.
 
-    The source's own splits count if it has both sides, read or not. Else, or with `halve`,
-    halves are drawn.
+    The source's own splits count if it has both sides, read or not. Else halves are drawn, of
+    fewer queries than stats.HALVES_FROM only with `halve`.
     """
     splits = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
     read = sorted({*splits.values()})
     own = {query_id: half_of(split) for query_id, split in splits.items()}
     sides = {half_of(split) for split in (*source.splits, *read)}
     if halve or not sides.issuperset(SPLITS) or None in own.values():
+        if not halve and len(kept) < stats.HALVES_FROM:
+            return dict.fromkeys(kept, SPLITS[0]), ""
         drawn, how = draw_halves(queries, kept, source, folder)
         return drawn, f"halves: drawn{how} ({', '.join(read)})"
     sentence = f"halves: the source's own ({', '.join(read)})"

@@ -91,12 +91,24 @@ def ask(question: str, top: int = 5):
 
 
 def baseline_command(evals: EvalSet) -> int:
-    """Write the baseline's chunks, run, card and results.json, and print the summary.
+    """Print the summary and what so many queries can decide; measure first what is new.
 
-    A results.json that measured the same stays: one of session C holds more. Queries that wait for
-    a label are left out.
+    Where results.json measured the same, all files stay: those of the sessions hold more.
     """
     from . import report, results  # measuring is more than a search needs
+
+    if not _is_measured(evals):
+        _measure(evals)
+    content = results.read_results(evals.folder)
+    print(inert.plain(report.summary(content)))
+    print(f"\n{results.first_number(content)}")
+    print(f"\nbaseline: {evals.folder / 'results.json'}\n{results.what_next(evals.folder)}")
+    return 0
+
+
+def _measure(evals: EvalSet) -> None:
+    """Write the baseline's chunks, run, card and results.json, without queries that wait."""
+    from . import results
 
     units = cut(evals)
     rank = ranker(evals, units)
@@ -106,15 +118,11 @@ def baseline_command(evals: EvalSet) -> int:
         ranked_chunks[query_id], ranked_documents[query_id] = search(rank, query.query)
     found = [runs.without_own(evals, ranked) for ranked in (ranked_chunks, ranked_documents)]
     runs.save(evals, NAME, *found, {"engine": runs.LARGE_ENGINE, "chunks": len(units)})
-    if not _is_measured(evals):
-        results.write_results(evals.folder, measured(evals, rank, units))
-    print(inert.plain(report.summary(results.read_results(evals.folder))))
-    print(f"\nbaseline: {evals.folder / 'results.json'}\n{results.what_next(evals.folder)}")
-    return 0
+    results.write_results(evals.folder, measured(evals, rank, units))
 
 
 def _is_measured(evals: EvalSet) -> bool:
-    """Return whether results.json is of this set, all its settled queries and these chunks."""
+    """Return whether results.json is of this set, its words and all its settled queries."""
     from . import results
 
     try:
@@ -122,7 +130,8 @@ def _is_measured(evals: EvalSet) -> bool:
     except EvalSetError:  # missing, broken or of something else
         return False
     is_whole = results.measured_queries(evals, content) == evals.settled_queries.keys()
-    return is_whole and "chunks_sha256" in content["run"]
+    has_words = content["method"]["words"] == text.TOKENIZER_WORDS[evals.tokenizer]
+    return is_whole and has_words and "chunks_sha256" in content["run"]
 
 
 def measured(evals: EvalSet, rank: Ranker, units: list[Chunk]) -> dict:

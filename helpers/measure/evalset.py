@@ -17,6 +17,7 @@ from .text import NEAR, TOKENIZERS, content_words, how_many, merge_groups, near_
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
+FIRST = 10  # labelled dev queries from which a number is told with what it decides
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
 Rows = Iterable[tuple[str, dict]]  # (file:line, row)
 LABEL_NEXT = f"judge what the rankers find in session A's panel ({command('lab', EVALS='folder')})"

@@ -25,6 +25,7 @@ LESSON = ("nDCG@10", "RR@10", "hit@5", "recall@10", "recall@100", "AP")  # what 
 MEASURES = (*LESSON,)  # of each comparison: a measure that no lesson shows is added here
 PRIMARY = LESSON[0]  # the verdict on documents rests on it unless another is named
 LITTLE_JUDGED = 0.5  # share of the first ten under which a score says little
+UNANSWERABLE = 10  # queries without an answer; an AUROC of fewer says little
 JUDGED_GAP = 0.1  # from which difference in judged@10 a comparison is doubtful
 BELOW = -sys.float_info.max  # the first score of a query without results
 FULL = ("full hit@5", "full RR@10", "full recall@10")  # count documents of the full grade alone
@@ -100,12 +101,12 @@ def _scored(qrels: Qrels, run: Rankings) -> dict[str, dict[str, float]]:
 def answerability_auroc(evals: EvalSet, split: str | None, run: Rankings) -> dict:
     """Return how well the first result's score tells answerable queries of a half from others.
 
-    {} where the half lacks one of them, or the run answered none of the others. A query without
-    results counts below every other.
+    {} where the half has no answerable query, fewer than UNANSWERABLE others, or a run that
+    answered none of these. A query without results counts below every other.
     """
     tops = _first_scores(evals.queries, split, run)
     others = _first_scores(evals.unanswered, split, run)
-    if not tops or max(others, default=BELOW) == BELOW:
+    if not tops or len(others) < UNANSWERABLE or max(others) == BELOW:
         return {}
     area, low, high = stats.auroc(tops, others)
     return {"n": len(tops), "unanswerable": len(others), "AUROC": area, "low": low, "high": high}

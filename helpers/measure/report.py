@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-from . import evidence, inert
+from . import evidence, inert, stats
 from .inert import Markup
 from .installation import TEMPLATES
 
@@ -58,10 +58,16 @@ def with_contents(body: str) -> str:
     return before + head + heading + end + contents + parts
 
 
+def without_halves(content: dict) -> str:
+    """Return why all queries of results.json are dev, "" where some are test or they are many."""
+    return "" if "test" in content["summary"] else stats.without_halves(content["queries"]["n"])
+
+
 def summary(content: dict) -> Markup:
     """Return the baseline as Markdown: what it was measured on, a table with a row for each half.
 
-    `content` is results.json.
+    `content` is results.json. Where all queries are dev, because they are few, that comes first.
     """
-    page = inert.template(SUMMARY).render(content, measures=SHOWN, decides=evidence.DECIDES)
+    words = {"measures": SHOWN, "decides": evidence.DECIDES, "few": without_halves(content)}
+    page = inert.template(SUMMARY).render(content, **words)
     return inert.paragraphs(page)

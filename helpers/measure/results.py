@@ -4,10 +4,11 @@ import json
 import math
 import re
 from pathlib import Path
+from statistics import stdev
 
 import fastjsonschema
 
-from . import evalset, evidence, files, measures, runs, stats, text, tokens
+from . import evalset, evidence, files, inert, measures, runs, stats, text, tokens
 from .chunks import Chunk
 from .evalset import EvalSet, EvalSetError
 from .installation import command
@@ -15,6 +16,7 @@ from .measures import Values
 
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
 CHUNKS = f"chunks/{runs.BASELINE['chunker']}.jsonl"
+AIMS = (0.10, 0.05)  # differences that one may want to see
 ANEW = f"{command('report', EVALS='{}')} measures the baseline anew"
 
 
@@ -261,6 +263,35 @@ def read_current_results(evals: EvalSet) -> dict:
 
 
 # What a report says of it.
+
+
+def first_number(content: dict) -> str:
+    """Return nDCG@10 and hit@5 on dev with 95 % intervals, and what so many queries can decide.
+
+    `content` is results.json; of fewer than evalset.FIRST queries it only says how many there are.
+    A difference of two systems is taken to vary by query as the baseline's nDCG@10 does, which it
+    would where the two correlate .5. The interval of hit@5 is that of a share: where all are hits,
+    a bootstrap would be certain.
+    """
+    dev, name = content["summary"]["dev"], measures.PRIMARY
+    n, value, hit = dev["n"], dev["measures"][name], dev["measures"]["hit@5"]
+    if n < evalset.FIRST:
+        return f"The first number comes with {evalset.FIRST} labelled dev queries: {n} so far."
+    ends = inert.interval(dev["intervals"][name])
+    hit_ends = inert.interval(stats.share_interval(round(hit * n), n))
+    told = f"{name} {value:.3f} ({ends}), hit@5 {hit:.3f} ({hit_ends}): n = {n} dev queries, "
+    told += "95 % intervals\n"
+    sd = stdev(row["measures"][name] for row in content["per_query"] if row["split"] == "dev")
+    if sd < stats.TIE:
+        return f"{told}All have the same {name}, so no spread says what they can decide."
+    told += f"These queries find a difference of {stats.detectable(n, sd):.2f} between two systems "
+    told += "in four of five samples, if it varies by query as these scores do (standard "
+    told += f"deviation {sd:.2f})."
+    for aim in AIMS:
+        more = stats.queries_needed(aim, sd) - n
+        needed = f"{text.how_many(more, 'query')} more" if more > 0 else "no more queries"
+        told += f" To find {aim:.2f} takes {needed}."
+    return told
 
 
 def what_next(folder: Path) -> str:

@@ -17,6 +17,9 @@ from . import inert, text
 SEED, DRAWS = 2026, 10_000
 ALPHA, POWER = 0.05, 0.8
 MATTERS = 0.05  # a difference in nDCG@10 that would change a decision
+USUAL_SD = 0.25  # of nDCG differences between two systems, by query
+DEV = 1 / 3  # of the queries, where halves are drawn
+HALVES_FROM = 60  # queries: halves of fewer are too small for either use
 FEWEST = 6  # fewer queries that differ, and no sign-flip test can reach .05
 WEIGHTINGS, BATCH = 100_000, 2_000  # random weights of worst_case_bounds, and how many at a time
 TIE = 1e-9  # values of one query that are closer than this are a tie
@@ -138,6 +141,14 @@ def t_interval(values: Sequence[float]) -> Ends | None:
     return middle - reach, middle + reach
 
 
+def share_interval(found: int, n: int) -> Ends:
+    """Return the 95 % interval of a share, `found` of `n`; it holds for few, too (Wilson 1927)."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(found, n, ALPHA, method="wilson")
+    return float(low), float(high)
+
+
 def worst_case_bounds(differences: Sequence[float]) -> Ends:
     """Return how low and how high the mean difference of all queries may be, not just of these.
 
@@ -226,8 +237,24 @@ def detectable(n: int, sd: float) -> float:
 
 
 def queries_needed(difference: float, sd: float) -> int:
-    """Return how many queries find a mean `difference` > 0 in four of five samples."""
-    return math.ceil(float(np.squeeze(_solved_power(effect_size=difference / sd))))
+    """Return how many queries find a mean `difference` > 0 in four of five samples.
+
+    They are FEWEST or more, so an effect that asks for fewer is not solved for.
+    """
+    effect = min(difference / sd, 2)
+    return max(FEWEST, math.ceil(float(np.squeeze(_solved_power(effect_size=effect)))))
+
+
+def without_halves(answered: int) -> str:
+    """Return why so many answered queries have no test half, "" where they can have one."""
+    if answered >= HALVES_FROM:
+        return ""
+    n = round(HALVES_FROM * (1 - DEV))
+    return (
+        f"{text.how_many(answered, 'answered query')}, all dev. A test half pays from "
+        f"{HALVES_FROM} on: its {n} find a difference in nDCG@10 of {detectable(n, USUAL_SD):.2f} "
+        f"in four of five samples (paired t test, standard deviation {USUAL_SD:g})."
+    )
 
 
 @functools.cache

@@ -179,7 +179,10 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     if not readings(evals):
         print(f"your copy writes {PICTURE} here, once you have labelled some of the twenty pairs")
         return
-    line = f"The search put the best answer to “{inert.visible(question)}” at rank {rank}."
+    asked = f"“{inert.visible(question)}”"
+    line = f"The search found no answer to {asked}."
+    if rank:
+        line = f"The search put the best answer to {asked} at rank {rank}."
     figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
     record.save_figure(figure, PICTURE)
     plt.close(figure)

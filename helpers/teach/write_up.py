@@ -12,9 +12,19 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
-from ..measure import compare, evalset, evidence, files, inert, pages, runs, stats, systems
+from ..measure import (
+    compare,
+    evalset,
+    evidence,
+    files,
+    inert,
+    pages,
+    report,
+    runs,
+    stats,
+    systems,
+)
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
@@ -66,9 +76,9 @@ class Share(NamedTuple):
 
     @classmethod
     def of(cls, name: str, hits: pd.Series) -> "Share":
-        """Return a share with Wilson's interval, which holds for few questions too (1927)."""
+        """Return a share with its interval."""
         found, n = round(hits.sum()), len(hits)
-        return cls(name, found, n, *map(float, proportion_confint(found, n, method="wilson")))
+        return cls(name, found, n, *stats.share_interval(found, n))
 
 
 class WriteUp:
@@ -161,6 +171,7 @@ class WriteUp:
             **data_card.sizes(evals),
             **_reorder_or_fetch(dev, evals),
             "half": self.half,
+            "few": report.without_halves(self.results),
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
             "budget": evidence.BUDGET,

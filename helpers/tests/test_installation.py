@@ -114,7 +114,9 @@ def test_the_search_box_opens_on_a_new_set_and_says_where_nothing_matches(tmp_pa
 def measured(folder, capsys):
     evals = evalset.load(folder)
     assert baseline.baseline_command(evals) == 0
-    assert "Method: helpers.sparse.bm25" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Method: helpers.sparse.bm25" in shown
+    assert "\nThe first number comes with 10 labelled dev queries: 1 so far.\n" in shown
     return evals
 
 
@@ -129,6 +131,16 @@ def test_the_baseline_is_measured_once_and_anew_where_it_is_broken_or_of_other_l
     labels.write_text(labels.read_text().replace('"relevance": 2', '"relevance": 1'))
     baseline.baseline_command(evalset.load(measured.folder))
     assert '"more": 1' not in path.read_text()
+
+
+def test_files_of_the_sessions_stay_where_the_baseline_has_nothing_new_to_measure(measured):
+    card = measured.folder / "runs" / "fixed.json"
+    card.write_text(card.read_text().replace(runs.LARGE_ENGINE, runs.BASELINE["engine"]))
+    before = {path: path.read_bytes() for path in measured.folder.rglob("*") if path.is_file()}
+    baseline.baseline_command(measured)
+    assert {p: p.read_bytes() for p in measured.folder.rglob("*") if p.is_file()} == before
+    baseline.baseline_command(measured._replace(tokenizer="bigrams"))  # of settings.json
+    assert json.loads(card.read_text())["tokenizer"] == "bigrams"
 
 
 def test_the_largest_budget_is_filled_by_as_many_chunks_as_it_takes(tmp_path):

@@ -204,7 +204,8 @@ def answerable_and_not(*splits):
     return evalset.EvalSet(evalset.DEFAULT, {}, asked, [], unanswered=none)
 
 
-def test_the_first_score_tells_answerable_queries_from_others():
+def test_the_first_score_tells_answerable_queries_from_others(monkeypatch):
+    monkeypatch.setattr(measures, "UNANSWERABLE", 1)
     evals = answerable_and_not("dev", "dev", "test")
     tops = {"a0": 3.0, "a1": 1.0, "z0": 2.0, "a2": 0.5}
     run = {q: [("d", score), ("e", 9.0)] for q, score in tops.items()}
@@ -216,6 +217,14 @@ def test_the_first_score_tells_answerable_queries_from_others():
     assert measures.answerability_auroc(evals, None, run)["AUROC"] == pytest.approx((3 + 2 + 2) / 9)
     assert measures.answerability_auroc(evals, "test", run) == {}  # it was not asked z2
     assert measures.answerability_auroc(evals._replace(queries={}), "dev", run) == {}
+
+
+def test_an_auroc_needs_ten_queries_without_an_answer():
+    evals = answerable_and_not(*["dev"] * 10)
+    run = {query_id: [("d", 1.0)] for query_id in evals.settled_queries}
+    assert measures.answerability_auroc(evals, "dev", run)["unanswerable"] == 10
+    fewer = dict(list(evals.unanswered.items())[1:])
+    assert measures.answerability_auroc(evals._replace(unanswered=fewer), "dev", run) == {}
 
 
 def test_groups_are_in_order_and_unmarked_queries_in_none():

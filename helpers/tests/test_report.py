@@ -84,6 +84,11 @@ def test_the_summary_is_a_table_with_a_row_for_each_half():
         f"|{' --- |'}{' ---: |' * 10}\n"
         "| dev | 4 | 0.123 | 0.200 | 0.300 | 0.750 | 0.500 | 1.000 | 1 | 0.667 (n = 3) | 0.500 |"
     )
+    dev = {"dev": FOUND["summary"]["dev"]}
+    few = report.summary(FOUND | {"summary": dev})
+    assert few.startswith("3 answered queries, all dev. A test half pays from 60 on: its 40 find ")
+    many = FOUND | {"summary": dev, "queries": FOUND["queries"] | {"n": 60}}
+    assert report.summary(many).startswith("Corpus: X")
     one = FOUND | {"queries": {"n": 1, "unanswered": 0, "judgments": 1, "grades": [1]}}
     assert "Queries: 1, labelled with 1 judgment (grade 1).\n" in report.summary(one)
     one["queries"] |= {"unanswered": 2}

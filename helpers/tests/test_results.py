@@ -34,6 +34,31 @@ def test_one_half_has_no_sum_of_both_and_most_without_an_answer_have_no_median(f
         measured(evalset.load(folder), run, {})
 
 
+# Ten scores of which half are 0 and half 1: standard deviation .527. statsmodels' TTestPower wants
+# 220.0 and 874.1 queries for .10 and .05; what ten find is .525. Wilson's interval of ten of ten
+# begins at 10 / (10 + 1.96 ** 2) = .722.
+SPREAD = "find a difference of 0.52 between two systems in four of five samples"
+NUMBERS = [  # nDCG@10 of the dev queries, what is said
+    ([0, 1] * 4 + [1], ["The first number comes with 10 labelled dev queries: 9 so far."]),
+    ([0, 1] * 5, ["nDCG@10 0.500 (0.100 to 0.900), hit@5 1.000 (0.722 to 1.000): n = 10 dev ",
+                  SPREAD, "(standard deviation 0.53). To find 0.10 takes ",
+                  " more. To find 0.05 takes 865 queries more."]),
+    ([0.5] * 10, ["hit@5 1.000", "All have the same nDCG@10, so no spread says what they can"]),
+    ([0.5, 0.6] * 20, ["To find 0.10 takes no more queries. To find 0.05 takes no more queries."]),
+]  # fmt: skip
+
+
+def test_the_first_number_comes_with_ten_queries_and_says_what_they_decide():
+    for scores, wanted in NUMBERS:
+        row = {"n": len(scores), "measures": {"nDCG@10": sum(scores) / len(scores), "hit@5": 1.0}}
+        row["intervals"] = {"nDCG@10": [0.1, 0.9]}
+        values = [{"split": "dev", "measures": {"nDCG@10": score}} for score in scores]
+        other = {"split": "test", "measures": {"nDCG@10": 0.9}}
+        content = {"summary": {"dev": row}, "per_query": [*values, other]}
+        told = results.first_number(content)
+        assert all(part in told for part in wanted), told
+
+
 def test_evidence_is_told_for_each_half_that_has_quotes(folder):
     evals = evalset.load(folder)
     bodies = {d: len(document.retrieval_text) for d, document in evals.documents.items()}

@@ -181,7 +181,7 @@ def understood(calls: list[list[str]]) -> list[list[str]]:
 
 def test_commands_get_the_folder_and_options_get_their_value(dry):
     for name, (needs, *_) in __main__.COMMANDS.items():
-        if needs != __main__.NONE and name not in ("refresh", "baseline"):
+        if needs != __main__.NONE and name != "refresh":
             assert "--evals=my set" in understood(dry(name, "EVALS=my set"))[-1], name
             default = "unlike" if name == "carry" else "evals"
             assert f"--evals={default}" in understood(dry(name))[-1], name

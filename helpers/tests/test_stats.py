@@ -106,6 +106,7 @@ def test_detectable_difference_is_found_in_four_of_five_samples():
     assert shown.mean() == pytest.approx(0.8, abs=0.03)
     needed = stats.queries_needed(0.05, 0.25)
     assert stats.detectable(needed, 0.25) <= 0.05 < stats.detectable(needed - 1, 0.25)
+    assert [stats.queries_needed(0.05, sd) for sd in (0.03, 0.001)] == [stats.FEWEST] * 2
 
 
 ENDS, NEEDED = "the worst case, ", ", and to show less needs 72 queries"

@@ -177,6 +177,10 @@ def test_the_least_write_up_has_tables_of_what_there_is(small):
     counts = page.sizes()["count"]
     assert counts["left out"] == "1 query left out: 1 waits for a label"
     assert counts["queries that no document answers"] == 0
+    few = made(evals, half="dev", queries={**page.results["queries"], "n": 59})
+    assert said(few, "measured").startswith("59 answered queries, all dev. A test half pays")
+    assert "confirm on others" in said(few, "repairs")
+    assert "confirm once on test" in said(page, "repairs")
     for name in TABLES:
         assert said(page, name).startswith('<table class="narrow"')
         assert ("none</caption>" in said(page, name)) == (name in ("ranks", "evidence", "chunks"))

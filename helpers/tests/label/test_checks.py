@@ -1,5 +1,6 @@
 """Each question of the audit at its thresholds: a row is a set, a status, words of the finding."""
 
+import itertools
 import re
 import shutil
 
@@ -54,6 +55,11 @@ def halves(dev, test):
     letters = [("dev", letter) for letter in dev] + [("test", letter) for letter in test]
     kinds = {"-": "unspecified"}
     return made([asks(n, split=s, kind=kinds.get(k, k)) for n, (s, k) in enumerate(letters)])
+
+
+def theirs(case):
+    """Return the case of an imported set."""
+    return case._replace(evals=case.evals._replace(imported="beir"))
 
 
 def overlapping(share):
@@ -153,6 +159,12 @@ def alike(*linked):
     return made([asks("q1", "a b"), asks("q2", "c")], twins=TWINS, linked={*linked})
 
 
+def template(ids, share):
+    """Return pages of which each is like each other; the first two answer a query each."""
+    twins = dict.fromkeys(itertools.combinations(ids, 2), share)
+    return made([asks("q1", "a"), asks("q2", "b")], twins=twins, linked={*twins})
+
+
 LEAKING = [asks("q1", split="dev"), asks("q2", split="test"), asks("q3", split="test")]
 FULL = [("q1", "a", 2), ("q1", "b", 2), ("q2", "a", 2), ("q3", "c", 2)]
 PARTLY = [("q1", "a", 1), *FULL[1:2], ("q2", "a", 1), ("q2", "d", 2), ("q3", "c", 2)]
@@ -220,14 +232,17 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (made([asks(1, popularity="head"), asks(2)]), "fail", "rare needs", "Mark the popularity"),
     ],
     checks.check_halves: [
-        (halves("aaa", ""), "fail", "dev 3, test 0", "queries to test."),
+        (halves("a" * 59, ""), "pass", "dev 59, test 0; a test half pays from 60 queries on"),
+        (halves("a" * 60, ""), "fail", "dev 60, test 0 | Set about two thirds of the queries to t"),
+        (halves("a" * 20, "a" * 39), "warn", "dev 20, test 39", "| Set all queries to dev."),
+        (halves("a" * 20, "a" * 40), "pass", "dev 20, test 40"),
         (halves("", "a"), "fail", "queries to dev."),
-        (halves("aab", "a"), "pass", "dev 3, test 1"),
-        (halves("abbb", "aa"), "warn", "Spread evenly", "test: a, b."),
-        (halves("aa" + "b" * 4, "a" * 4 + "bb"), "pass", ""),
-        (halves("-------", "--"), "pass", ""),
-        (halves("ab" * 7, "ab" * 7), "pass", "dev 14, test 14"),
-        (halves("ab" * 7, "ab" * 8), "warn", "Set 15 queries or more to dev: fewer"),
+        (theirs(halves("aab", "a")), "pass", "dev 3, test 1"),
+        (theirs(halves("abbb", "aa")), "warn", "Spread evenly", "test: a, b."),
+        (theirs(halves("aa" + "b" * 4, "a" * 4 + "bb")), "pass", ""),
+        (theirs(halves("-------", "--")), "pass", ""),
+        (theirs(halves("ab" * 7, "ab" * 22)), "pass", "dev 14, test 44"),
+        (halves("ab" * 7, "ab" * 23), "warn", "Set 15 queries or more to dev: fewer"),
         (halves("a" * 50, "a" * 14), "warn", "dev 50, test 14", "or more to test: fewer"),
         (halves("a" * 14 + "b" * 6, "ab" * 60), "pass", "dev 20, test 120"),
         (halves("a" * 16 + "b" * 4, "ab" * 60), "warn", "test: b."),
@@ -340,9 +355,14 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
     checks.check_near_duplicates: [
         (alike(("a", "b"), ("e", "f"), ("a", "x")), "warn", SHOWN, "Drop one of each pair",
          "leave those of one template"),
-        (alike(("c", "d"), ("a", "c"), ("e", "f")), "fail", "label both alike: a and c, c and d."),
+        (alike(("c", "d"), ("a", "c"), ("e", "f")), "fail", "label both alike: c and d, a and c."),
         (made(), "pass", "none"),
-        (MANY_LIKE_Z, "warn", "a ~ z (0.50), b ~ z (0.50), c ~ z (0.50), d ~ z (0.50) and 2 more"),
+        (MANY_LIKE_Z, "warn", "a ~ z (0.50), b ~ z (0.50), c ~ z (0.50), d ~ z (0.50), e ~ z "
+         "(0.50) and 1 more"),
+        (template("abcde", 0.9), "warn", "a ~ b (0.90), a ~ c", "and 5 more", "| Do these say the",
+         "beside their template? a and b, a and c, a and d, a and e, b and c and 2 more."),
+        (template("abcd", 0.9), "fail", "label both alike: a and b, a and c"),
+        (template("abcde", 1.0), "fail", "label both alike: a and b, a and c"),
     ],
 }  # fmt: skip
 ROWS = [(check, *row) for check, rows in CASES.items() for row in rows]

@@ -6,7 +6,7 @@ import pytest
 from conftest import write_rows
 
 from helpers.label import plan
-from helpers.measure import evalset, reading, runs, systems
+from helpers.measure import evalset, reading, runs, stats, systems
 
 DOCUMENTS = [f"d{n:02}" for n in range(40)]
 JUDGED = 12  # documents of each query: the first is relevant, and the last for every other query
@@ -40,8 +40,8 @@ def ranked(documents):
 # Where only the first is relevant, nDCG@10 is lost (-1) unless the run begins there; where two are,
 # the twelfth rises to rank 12 - n % 4: -.613, -.429, -.613, -.429. With -1, -1, 0 and 0 the mean is
 # -.5104, the standard deviation .3845; TTestPower of statsmodels wants 466.1 and 183.2 queries.
-DIFFERENCE = {"run": "other", "difference": -0.51, "detectable": 0.445}
-DIFFERENCE |= {"queries for 0.05": 467, "queries for 0.08": 184}
+DIFFERENCE = {"run": "other", "difference": -0.51, "low": -0.832, "high": -0.189}
+DIFFERENCE |= {"detectable": 0.445, "queries for 0.05": 467, "queries for 0.08": 184}
 
 
 def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys):
@@ -49,7 +49,9 @@ def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys)
     shown = capsys.readouterr().out
     (row,) = plan.differences(planned, planned.qrels(), *two_runs(planned))
     assert row == DIFFERENCE
-    assert shown.startswith(f"{planned.name}, nDCG@10, 8 dev queries\n")
+    few, _, first, *_ = shown.split("\n")
+    assert few == stats.without_halves(8) and few.startswith("8 answered queries, all dev. A test")
+    assert first == f"{planned.name}, nDCG@10, 8 dev queries"
     listed = [*reading.waiting(planned).values()]
     assert f"Next: {len(listed)} unjudged pairs" in shown
     assert listed == [{"query_id": q, "doc_id": "d12"} for q in ("q3", "q7")]  # at rank 10
@@ -74,22 +76,40 @@ def test_bands_hold_a_pair_at_its_best_rank(planned):
     first = by_ranks["1-10"]
     assert first["pairs"] == 8 * 10 + 2 * (1 + 2 + 3)  # q1 to q3 and q5 to q7 bring more
     assert (first["judged"], first["relevant"]) == (8 * 10 + 2 * (1 + 2 + 2), 8 + 2)
-    assert first["per 100"] == round(100 * 10 / 90, 1)
-    assert by_ranks["11-20"]["per 100"] == "" and by_ranks["51-100"]["pairs"] == 0
-    words = plan.depth_in_words(rows)
-    assert words.startswith("A pool of 10 pays") and "of its ranks 1 to 10 2 pairs wait" in words
+    assert by_ranks["11-20"]["per 100"] == first["per 100"] == ""  # fewer than a hundred
+    assert by_ranks["51-100"]["pairs"] == 0
     few = plan.pool_bands({"q0": {"d00": 1}}, [base])
     assert plan.depth_in_words(few).startswith("Too few are judged")
 
 
-@pytest.mark.parametrize("judged", [19, 20, 21])
-def test_a_pool_pays_from_five_of_a_hundred_on_where_twenty_are_judged(judged):
-    names = [f"d{n}" for n in range(21, 51)]
-    grades = {"q": {name: int(n == 0) for n, name in enumerate(names[:judged])}}
-    run = runs.Run("", {"q": ranked([*"abcdefghijklmnopqrst", *names])}, [])
-    words = plan.depth_in_words(plan.pool_bands(grades, [run]))
-    told = {19: "Too few are judged", 20: "A pool of 50 pays", 21: "At ranks 21-50 fewer than 5"}
-    assert words.startswith(told[judged])
+POOLS = [  # of each band how many of 200 queries' pairs are judged and relevant, what is said
+    ([(99, 40)], ["Too few are judged"]),
+    ([(100, 5)], ["A pool of 10 pays: below it too few are judged to say; of its ranks 1 to 10 ",
+                  " 1,900 pairs wait, of which 95 (42 to 213) may be relevant; rather fewer"]),
+    ([(100, 4)], ["At ranks 1-10 fewer than 5 of 100"]),
+    ([(100, 100)], ["Too few are judged"]),  # nobody wrote down what is not relevant
+    ([(2000, 300), (22, 2)], ["A pool of 10 pays: below it too few are judged", "; all is read."]),
+    ([(2000, 300), (22, 2), (100, 50)], ["A pool of 10 pays: below it too few are judged"]),
+    ([(2000, 300), (120, 3)], ["A pool of 10 pays: below it fewer than 5 of 100 that are read"]),
+    ([(2000, 60), (120, 30)], ["At ranks 1-10 and 11-20 fewer than 5"]),  # no more than above it
+    ([(2000, 300), (120, 30)], ["A pool of 20", "1,880 pairs wait, of which 282 (254 to 312) may"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("bands", "wanted"), POOLS)
+def test_a_pool_pays_by_a_hundred_judged_and_no_deeper_band_pays_more(bands, wanted):
+    queries, firsts = [f"q{n}" for n in range(200)], (0, 10, 20)
+    rankings = {q: ranked([f"{q}-{n}" for n in range(50)]) for q in queries}
+    grades = {q: {} for q in queries}
+    for first, (judged, relevant) in zip(firsts, bands, strict=False):
+        pairs = [(q, f"{q}-{n}") for n in range(first, first + 10) for q in queries]
+        for number, (query_id, doc_id) in enumerate(pairs[:judged]):
+            grades[query_id][doc_id] = int(number < relevant)
+    rows = plan.pool_bands(grades, [runs.Run("", rankings, [])])
+    words = plan.depth_in_words(rows)
+    assert words.startswith(wanted[0]) and all(part in words for part in wanted), words
+    shares = [row["per 100"] for row in rows if row["per 100"] != ""]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
@@ -99,12 +119,13 @@ def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
         plan.plan_command(planned)
 
 
-def test_a_cell_is_empty_where_nothing_differs_and_for_one_query(planned, capsys):
+def test_what_is_near_is_not_named_and_a_cell_is_empty_for_one_query(planned, capsys):
     base, others = two_runs(planned)
     runs.write_trec(planned.folder / "systems" / "alike.trec", base.rankings, "t")
     assert plan.plan_command(planned) == 0
     shown = capsys.readouterr().out
-    assert re.search(r"alike +0\.000 *\n.*other +-0\.\d{3} +0\.\d{3} +\d+ +\d+\n", shown)
-    assert "these 8 queries find four times\nin five" in shown
+    cells = r"other +-0\.510 +-0\.832 +-0\.189 +0\.445 +467 +184\n"
+    assert re.search(f"{cells}not shown: 1 run within 0.05 of the baseline, by the", shown)
+    assert "alike" not in shown and "these 8 queries find four times\nin five" in shown
     (row,) = plan.differences(planned, {"q1": planned.qrels()["q1"]}, base, others)
-    assert [*row.values()][2:] == [""] * 3
+    assert [*row.values()][2:] == [""] * 5

@@ -181,5 +181,12 @@ def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch)
     practice.save_picture(evals, "where $x$", 9)
     assert (tmp_path / "session_a.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out == "session_a.png is written\n"
+    saved = []
+    monkeypatch.setattr(practice.record, "save_figure", lambda figure, _: saved.append(figure))
+    for rank in (9, 0):
+        practice.save_picture(evals, "where", rank)
+    found, none = (" ".join(figure.axes[0].get_xlabel().split()) for figure in saved)
+    assert found.endswith(" The search put the best answer to “where” at rank 9.")
+    assert none.endswith(" The search found no answer to “where”.")
     figure, _ = practice.agreement_picture(evals, "\nbelow")
     assert figure.axes[0].get_xlabel().endswith("\nbelow")

@@ -6,6 +6,7 @@ from importing import bring, put, task
 
 from helpers.label import audit, readers, write
 from helpers.measure import evalset, links
+from helpers.measure.text import how_many
 
 LONG = " ".join(f"word{n}" for n in range(40))
 
@@ -98,14 +99,27 @@ def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
         kept = {q: {"d": readers.Label("f:1", split, q, "d", 1)} for q, split in rows.items()}
         queries = {q: {"query": q} for q in rows}
         source = readers.Source([], splits=splits)
+        found, sentence = write.assign_halves(queries, kept, source, True, tmp_path)
+        assert sentence.startswith("halves: drawn") and found.keys() == rows.keys(), rows
         found, sentence = write.assign_halves(queries, kept, source, False, tmp_path)
-        assert sentence.startswith("halves: drawn") == drawn and found.keys() == rows.keys(), rows
+        assert (sentence == "") == drawn == (found == dict.fromkeys(rows, "dev")), rows
+
+
+def test_fewer_than_sixty_queries_are_all_dev_and_the_first_line_says_from_when_on(tmp_path):
+    for n in (1, 59, 60):
+        answers = {"test": {f"q{m:02}": f"d{m:02}" for m in range(n)}}
+        lines, evals = bring("beir", collection(tmp_path / f"{n}", answers), tmp_path / f"to{n}")
+        assert [len(ids.split()) for ids in halves(evals)] == ([20, 40] if n == 60 else [n, 0])
+        few = f"{how_many(n, 'answered query')}, all dev. A test half pays from 60 on: its 40 find "
+        few += "a difference in nDCG@10 of 0.11 in"  # TTestPower of statsmodels: .1136 at sd .25
+        assert lines[0].startswith("documents: 60" if n == 60 else few)
+        assert any(line.startswith("halves: ") for line in lines) == (n == 60)
 
 
 def test_drawn_halves_pass_the_audit_of_leaks(tmp_path):
     answers = {f"q{n:02}": f"d{n // 3}" for n in range(24)} | {"q24": "copy"}
     folder = collection(tmp_path / "s", {"test": answers}, {"d0": f"{LONG} end", "copy": LONG})
-    lines, evals = bring("beir", folder, tmp_path / "to")
+    lines, evals = bring("beir", folder, tmp_path / "to", halve=True)
     assert "halves: drawn, queries that share a full answer in one (test)" in lines
     sizes = [len(ids.split()) for ids in halves(evals)]
     assert sum(sizes) == 25 and sizes[0] in (7, 8, 9)
@@ -120,7 +134,8 @@ def test_drawn_halves_pass_the_audit_of_leaks(tmp_path):
 )
 def test_groups_are_torn_where_the_smaller_half_is_below_a_quarter(tmp_path, together, alone, kept):
     answers = {f"q{n}": "d" for n in range(together)} | {f"x{n}": f"e{n}" for n in range(alone)}
-    lines, evals = bring("beir", collection(tmp_path / "s", {"all": answers}), tmp_path / "to")
+    folder = collection(tmp_path / "s", {"all": answers})
+    lines, evals = bring("beir", folder, tmp_path / "to", halve=True)
     sizes, total = sorted(len(ids.split()) for ids in halves(evals)), together + alone
     assert sizes == ([alone, together] if kept else [round(total / 3), total - round(total / 3)])
     torn = f"connect {together} of {total} queries, so the halves share some"
@@ -134,5 +149,5 @@ def test_neither_a_zero_nor_a_stock_phrase_connects_queries(tmp_path, end, start
     folder = collection(tmp_path / "s", {"test": {"qx": "x", "qz": "z"}}, texts)
     with (folder / "qrels" / "test.tsv").open("a") as file:
         file.write("qx\tz\t0\n")
-    lines, _ = bring("beir", folder, tmp_path / "to")
+    lines, _ = bring("beir", folder, tmp_path / "to", halve=True)
     assert ("connect 2 of 2 queries" in lines[-1]) == torn, lines

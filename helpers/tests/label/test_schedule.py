@@ -34,6 +34,35 @@ def test_order_is_seeded_and_query_by_query():
     assert len(firsts) > 2  # queries are shuffled too
 
 
+def test_the_number_is_due_at_each_tenth_dev_query_with_an_answer(tmp_path, monkeypatch):
+    write_rows(tmp_path / "corpus.jsonl", {"doc_id": "d", "title": "Page", "text": "Fact."})
+    splits, rows = ["dev"] * 5 + ["test"] + ["dev"] * 16, []
+    for n, split in enumerate(splits):
+        row = {"query_id": f"q{n:02}", "query": "fact", "split": split}
+        rows.append(row | {"relevant_doc_ids": ["d"] if n < 3 else []})
+    write_rows(tmp_path / "retrieval_queries.jsonl", *rows)
+    evals, told = evalset.load(tmp_path), {}
+    for n in range(len(rows)):
+        entries = [Entry(row["query_id"], "d", 1) for row in rows[: n + 1]]
+        told[n + 1] = labelling.number_due(evals, entries)
+    assert {n: words[:3] for n, words in told.items() if words} == {11: " 10", 21: " 20"}
+    assert told[11].endswith(f"Finish, and make baseline EVALS={tmp_path} shows the number.")
+    zeros = [entry._replace(relevance=0) for entry in entries[:11]]
+    assert labelling.number_due(evals, zeros) == ""
+    monkeypatch.setattr(evalset, "FIRST", 3)
+    assert labelling.number_due(evals, entries[:3]) == ""  # they had one before
+
+
+def test_the_panel_says_when_the_number_is_due(many, monkeypatch):
+    monkeypatch.setattr(evalset, "FIRST", 1)
+    rows = [{"query_id": "a", "query": "fact", "relevant_doc_ids": []}]
+    write_rows(many / "retrieval_queries.jsonl", *rows)
+    shown = opened(many, [("a", "d00")])
+    do(shown, 1)
+    said = "Saved: 1. 1 queries have an answer: click Finish, and make baseline"
+    assert said in shown.message.value
+
+
 def test_repeats_come_later_unannounced_and_are_compared(many):
     shown, turns = opened(many, seed=2, repeats=0.25), []
     while shown.turn:

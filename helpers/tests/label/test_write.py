@@ -191,4 +191,4 @@ def test_a_new_set_loads_and_names_the_next_steps(tmp_path):
     evals = evalset.load(to)
     assert (len(evals.documents), len(evals.queries), len(names)) == (2, 3, 6)
     assert all(j.evidence for j in evals.judgments if j.relevance)
-    assert {q.split for q in evals.queries.values()} == {"dev", "test"}
+    assert {q.split for q in evals.queries.values()} == {"dev"}

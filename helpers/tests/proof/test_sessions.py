@@ -201,6 +201,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     run_cells(FURTHER["pool"], "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
     assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
+    assert "\nno answer found" in a.said["a-open-shown"]
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
@@ -252,6 +253,7 @@ def test_session_a_counts_a_small_set(small):
     shows(
         small[0],
         {
+            "a-load": f"12 documents of {small[0].space['evals'].name}",
             "a-open-shown": "disk full\nbest answer: rank 2 of 6 found",
             "a-halves-run": "groups in one half: 5 of 5",
             "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
