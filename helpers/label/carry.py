@@ -253,8 +253,8 @@ def write_set(case: Case, folder: Path) -> list[str]:
         settings = files.json_page(folder / "settings.json") | {"confirmed": {}}
         files.write(folder / "settings.json", json.dumps(settings, ensure_ascii=False) + "\n")
     new = evalset.load(folder)
-    rows = [*to_read.values(), *_new_results(case, first, folder)]
-    reading.write_list(new, sorted(rows, key=partial(reading.place, evals)))
+    listed = _new_results(case, first, folder) | to_read
+    reading.write_list(new, sorted(listed.values(), key=partial(reading.place, evals)))
     _write_history(evals, new, fates, to_read)
     return _summary(case, fates, new)
 
@@ -366,13 +366,13 @@ def _by_fused_rank(evals: EvalSet, depth: int) -> dict[str, list[str]]:
     return pooling.fused(pooling.by_ranker(evals), depth)
 
 
-def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> list[dict]:
-    """Return a row for each document of a new text that the rankers find first, as they did not.
+def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> dict[Pair, dict]:
+    """Return by pair a row for each document of a new text that the rankers newly find first.
 
     What they had among their results before was offered then, whether it was judged or not.
     """
     known = {tuple(case.evals.words(body)) for body in _texts(case.evals.documents).values()}
-    before, rows = {}, []
+    before, rows = {}, {}
     if first:  # without the saved runs of the old documents
         before = _by_fused_rank(case.evals._replace(folder=folder), POOLED)
     for query_id, doc_ids in first.items():
@@ -384,7 +384,7 @@ def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> list[
             is_new = doc_id in case.fresh and tuple(case.evals.words(text)) not in known
             if is_new and doc_id not in offered:
                 why = f"new text, rank {rank} of the rankers together"
-                rows.append({"query_id": query_id, "doc_id": doc_id, "why": why})
+                rows[query_id, doc_id] = {"query_id": query_id, "doc_id": doc_id, "why": why}
     return rows
 
 

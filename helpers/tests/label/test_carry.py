@@ -256,6 +256,14 @@ def test_a_page_that_was_offered_before_is_not_offered_again_for_its_change(old,
     assert not reading.waiting(evalset.load(to))
 
 
+def test_a_zero_that_rose_is_listed_with_its_former_label(old, monkeypatch):
+    ranked = {carry.FIRST: {"q1": ["queue"]}, carry.POOLED: {}}
+    monkeypatch.setattr(carry, "_by_fused_rank", lambda _, depth: ranked[depth])
+    to, _, _ = carried(old, {"disk": DISK, "queue": QUEUE + "\n\nSee its logs."})
+    ((pair, row),) = reading.waiting(evalset.load(to)).items()
+    assert (pair, row.get("relevance")) == (("q1", "queue"), 0)
+
+
 def test_the_list_begins_with_what_can_change_most(old):
     pages = {"disk": DISK.replace("wait", "hope"), "new": "The logs."}
     pages["queue"] = f"It's obsolete.\n\n{QUEUE}\n\nSee its logs."
