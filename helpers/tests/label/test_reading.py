@@ -47,11 +47,11 @@ def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
     ],
 )
 def test_what_can_change_most_comes_first_and_is_counted(unread, grade, higher, told):
-    pairs = [ONE | {"relevance": grade}, TWO | {"relevance": higher}]
+    pairs = [TWO | {"relevance": grade}, ONE | {"relevance": higher}]
     listed = [{name: row[name] for name in row if row[name] is not None} for row in pairs]
     write_rows(unread / TO_READ, *listed)
     evals = evalset.load(unread)
-    assert opened(unread, [*reading.waiting(evals)]).turn[:2] == (*TWO.values(),)
+    assert opened(unread, [*reading.waiting(evals)]).turn[:2] == (*ONE.values(),)
     line, *sorts = reading.in_words(evals)
     assert [sort.strip() for sort in sorts] == told
     assert line.startswith("pairs to read: 2, 1 minute at most (marked passages, else whole")
