@@ -505,6 +505,7 @@ def test_in_place_it_is_the_same_set_and_what_does_not_hold_is_kept_aside(used):
     assert all(after[f"{former}/{name}"] == before[name] for name in {*OUT_OF_DATE} | replaced)
     assert files.json_page(old / "settings.json") == {"confirmed": {}, "matters": 0.1}
     assert "corpus/disk.md is missing" in manifest.differences(old)
+    assert not (old / "runs").exists() and (old / "systems").exists()
 
 
 def test_in_place_and_back_the_labels_are_the_old_ones(used):
