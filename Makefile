@@ -82,9 +82,10 @@ import: $(READY)  ## turn FROM=kind:path into an evaluation set in TO=folder; OP
 	@test -n "$$FROM" && test -n "$$TO" || { echo "import needs both: make import FROM=kind:path TO=folder"; exit 1; }
 	@set -f; $(HELPERS) import --from="$$FROM" --to="$$TO" $$OPTIONS
 
-carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder, into a new set TO=folder
-	@test -n "$$EVALS" && test -n "$$FROM" && test -n "$$TO" || { echo "carry needs all three: make carry EVALS=folder FROM=kind:path TO=folder"; exit 1; }
-	@set -f; $(HELPERS) carry $(SET) --from="$$FROM" --to="$$TO" $$OPTIONS
+carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kind:path or folder: in place, or into a new set TO=folder
+	@test -n "$$EVALS" && test -n "$$FROM" || { echo "carry needs both: make carry EVALS=folder FROM=kind:path, and TO=folder if not in place"; exit 1; }
+	@set -f; test -n "$$TO" && set -- --to="$$TO" || set -- --in-place; \
+	  $(HELPERS) carry $(SET) --from="$$FROM" "$$@" $$OPTIONS
 
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }

@@ -75,9 +75,8 @@ def compare_options(parser: argparse.ArgumentParser) -> None:
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:
-    """Add what import and carry share: how documents are read, and where they are written."""
+    """Add what import and carry share: how documents are read."""
     add = parser.add_argument
-    folder_options(parser)
     add("--split", help="splits to read, such as test or dev,test")
     add("--title", help="field of a document that is its title")
     add("--text", help="fields that are its text, such as question,body (Markdown)")
@@ -87,12 +86,17 @@ def source_options(parser: argparse.ArgumentParser) -> None:
 def carry_options(parser: argparse.ArgumentParser) -> None:
     words = "KIND:PATH as in import, or a folder with a corpus"
     parser.add_argument("--from", dest="source", required=True, help=words)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--to", type=Path, help="folder to write into")
+    words = "move the labels in the set's own folder, old files to former/"
+    where.add_argument("--in-place", action="store_true", help=words)
     source_options(parser)
 
 
 def import_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--from", dest="source", required=True, help=f"KIND:PATH, a kind of: {KINDS}")
+    folder_options(parser)
     source_options(parser)
     add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     add("--queries", help="table: file or folder of queries; ir_datasets: their name")

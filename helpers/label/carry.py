@@ -1,52 +1,72 @@
 """Carry a set to changed documents: what is sure is taken over, the rest a person reads."""
 
 import json
+import os
 import re
 import shutil
 from collections import Counter, defaultdict
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from ..measure import evalset, files, reading, runs, sparse
+from ..measure import evalset, files, reading, runs
 from ..measure.evalset import Document, EvalSet, Judgment
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
 from . import labelling, manifest, readers, write
 from .drop import NAMING
 from .fates import OUTCOMES, Case, Fate, align, all_fates
-from .labelling import JUDGMENTS, QUERY_TABLE
+from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE
 
-FIRST = 10  # results in which documents of a new text are to be judged
+FIRST = 5  # results of the rankers together in which a document of a new text is to be judged
+POOLED = 10  # results from which one was offered before
 HISTORY, IMPORTED = "history.jsonl", "imported"
+FORMER = "former"
+OF_DOCUMENTS = (  # what was made from the documents and doesn't hold when they change
+    *("runs/**/*", "chunks/**/*", "comparisons/**/*", "systems/*.trec", "systems/*.json*"),
+    *("results.json", "coverage.md", "retrieval_eval.html"),
+)
 Fates, Labels = dict[Pair, Fate], dict[Pair, Judgment]  # by old pair, by new pair
 COPY_OF = re.compile(r"^copy_of *:.*\n", re.MULTILINE)  # in a front matter
 
 
-def carry_command(folder: Path, source: str, to: Path, **more: str) -> list[str]:
+def carry_command(
+    folder: Path, source: str, to: Path | None = None, in_place: bool = False, **more: str
+) -> list[str]:
     """Write the set of `folder` into the new folder `to`, its labels on the documents of `source`.
 
-    `source` is KIND:PATH of an import, with `more` of its options, or a folder with a corpus.
-    Returns what was done, line by line. Raises EvalSetError, and writes nothing, for bad input.
+    With `in_place` it is written into `folder` itself. `source` is KIND:PATH of an import, with
+    `more` of its options, or a folder with a corpus. Returns what was done, line by line. Raises
+    EvalSetError, and writes nothing, for bad input.
     """
+    if in_place:
+        return _carry_in_place(folder, source, more)
     evals = evalset.load(folder)
     with write.new_set(to) as part:
-        home = _find_corpus(source, part, more)
-        lost = _lost_copies(home)
-        _write_corpus(home, part, dict.fromkeys(lost, ""))
-        case = align(evals, evalset.read_corpus(part if lost else home))
-        if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
-            found = f"none of the {how_many(len(case.heirs), 'document')} of {folder} is found in"
-            wanted = "is it the source, with the options of its import (--title, --text)?"
-            raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
-        lines = write_set(case, part)
-        originals = _heirs_of_originals(case, lost)
-        if lost:
-            _write_corpus(home, part, originals)
-        shutil.rmtree(part / IMPORTED, ignore_errors=True)
+        lines = _write_carried(evals, source, part, more)
         following = _next_step(evalset.load(part), to)
+    return [*lines, f"{to} is an evaluation set; next: {following}"]
+
+
+def _write_carried(evals: EvalSet, source: str, part: Path, more: dict[str, str]) -> list[str]:
+    """Write the set with the documents of `source` into `part`; return what was done."""
+    home = _find_corpus(source, part, more)
+    lost = _lost_copies(home)
+    _write_corpus(home, part, dict.fromkeys(lost, ""))
+    case = align(evals, evalset.read_corpus(part if lost else home))
+    if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
+        found = f"none of the {how_many(len(case.heirs), 'document')} of {evals.folder} is found in"
+        wanted = "is it the source, with the options of its import (--title, --text)?"
+        raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
+    lines = write_set(case, part)
+    originals = _heirs_of_originals(case, lost)
+    if lost:
+        _write_corpus(home, part, originals)
+    shutil.rmtree(part / IMPORTED, ignore_errors=True)
     for doc_id, heir in originals.items():
         became = f"{heir} now, and so in its copy_of" if heir else "gone, its copy_of dropped"
         lines.append(f"{doc_id}: {lost[doc_id]}, of which it is a copy, is {became}")
-    return [*lines, f"{to} is an evaluation set; next: {following}"]
+    return lines
 
 
 def _next_step(new: EvalSet, to: Path) -> str:
@@ -55,6 +75,80 @@ def _next_step(new: EvalSet, to: Path) -> str:
     if reading.waiting(new):
         return f"{command('lab', EVALS=to)} opens what is to be read"
     return command("report", EVALS=to)
+
+
+# In place: the new set is written beside the old one's files, then a journal says which files move.
+
+
+def _carry_in_place(folder: Path, source: str, more: dict[str, str]) -> list[str]:
+    """Carry a set into its own folder. What a killed carry has begun is done first."""
+    part = (folder / evalset.JOURNAL).parent
+    done = _move_files(folder)
+    evals = evalset.load(folder)
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        lines = _write_carried(evals, source, part, more)
+        new = evalset.load(part)
+        if new.documents == evals.documents:
+            shutil.rmtree(part)
+            return [*done, f"{folder} has these documents already: nothing is changed"]
+        files.write(folder / evalset.JOURNAL, json.dumps(_journal(evals, new, lines)))
+    except BaseException:
+        shutil.rmtree(part)
+        raise
+    done += _move_files(folder)
+    return [*done, f"next: {_next_step(evalset.load(folder), folder)}"]
+
+
+def _journal(evals: EvalSet, new: EvalSet, lines: list[str]) -> dict:
+    """Return which files of a set move away, to where, which come, and what is told of it."""
+    old, part = evals.folder, new.folder
+    names = [*manifest.inputs(old), HISTORY, reading.TO_READ, LOG, PRACTICE]
+    if new.corpus_hash() != evals.corpus_hash():
+        for pattern in OF_DOCUMENTS:
+            names += _files_in(old, pattern)
+    coming = []
+    for name in _files_in(part, "**/*"):
+        same = (old / name).exists() and (old / name).read_bytes() == (part / name).read_bytes()
+        if same and name in names:
+            names.remove(name)
+        if not same:
+            coming.append(name)
+    going = [name for name in names if (old / name).exists()]
+    number = max(row["carry"] for _, row in files.read(part / HISTORY))
+    former = f"{FORMER}/{number}-{evals.corpus_hash()[:12]}"
+    lines.append(f"moved to {former}: {how_many(len(going), 'file')} replaced or out of date")
+    if (old / "manifest.json").exists():
+        lines.append(f"manifest.json is of the old documents: {command('freeze', EVALS=old)}")
+    return {"former": former, "going": going, "coming": coming, "lines": lines}
+
+
+def _files_in(folder: Path, pattern: str) -> list[str]:
+    paths = sorted(path for path in folder.glob(pattern) if path.is_file())
+    return [path.relative_to(folder).as_posix() for path in paths]
+
+
+def _move_files(folder: Path) -> list[str]:
+    """Move the files that a journal names, as far as they aren't there yet; return its lines."""
+    if not (folder / evalset.JOURNAL).exists():
+        return []
+    journal, part = files.json_page(folder / evalset.JOURNAL), (folder / evalset.JOURNAL).parent
+    former = folder / journal["former"]
+    for name in journal["going"]:
+        if not (former / name).exists():
+            (former / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(folder / name, former / name)
+    for name in journal["coming"]:
+        if (part / name).exists():
+            (folder / name).parent.mkdir(exist_ok=True)
+            os.replace(part / name, folder / name)
+    for home in {(folder / name).parent for name in journal["going"]}:
+        with suppress(OSError):  # it holds other files
+            home.rmdir()
+    (folder / evalset.JOURNAL).unlink()
+    shutil.rmtree(part)
+    return journal["lines"]
 
 
 # The documents.
@@ -102,6 +196,9 @@ def _heirs_of_originals(case: Case, lost: dict[str, str]) -> dict[str, str]:
         kin = case.kin.get(original, {})
         heirs = [new_id for new_id in case.heirs.get(original, []) if new_id != doc_id]
         found[doc_id] = max(heirs, key=lambda new_id: (kin[new_id], new_id), default="")
+        before = case.evals.documents.get(doc_id)
+        if before and not kin and before.copy_of in case.documents:  # a carry has found it before
+            found[doc_id] = before.copy_of
     return found
 
 
@@ -140,7 +237,8 @@ def _write_table(path: Path, to: Path, copies: dict[str, str]) -> None:
 
 def write_set(case: Case, folder: Path) -> list[str]:
     """Write all files of a set beside its new documents; return what was done, line by line."""
-    evals, fates = case.evals, all_fates(case)
+    evals, first = case.evals, _found_first(case, folder)
+    fates = all_fates(case, first)
     judged, to_read = resolve(evals, fates)
     copied = [*evalset.PROSE, "settings.json"]
     if _texts(evals.documents) == _texts(case.documents):
@@ -151,8 +249,12 @@ def write_set(case: Case, folder: Path) -> list[str]:
     for name in copied:
         if (evals.folder / name).exists():
             shutil.copyfile(evals.folder / name, folder / name)
+    if evals.confirmed and NAMING[0] not in copied:
+        settings = files.json_page(folder / "settings.json") | {"confirmed": {}}
+        files.write(folder / "settings.json", json.dumps(settings, ensure_ascii=False) + "\n")
     new = evalset.load(folder)
-    reading.write_list(new, [*to_read.values(), *_new_results(case)])
+    listed = _new_results(case, first, folder) | to_read
+    reading.write_list(new, sorted(listed.values(), key=partial(reading.place, evals)))
     _write_history(evals, new, fates, to_read)
     return _summary(case, fates, new)
 
@@ -248,23 +350,41 @@ def _moved_rows(case: Case, name: str, fates: Fates, judged: Labels) -> list[dic
     return [*moved.values()]
 
 
-def _new_results(case: Case) -> list[dict]:
-    """Return a row to read for each document of a new text that BM25 finds first for a query."""
-    words, fresh, rows = case.evals.words, set(), []
-    known = {tuple(words(body)) for body in _texts(case.evals.documents).values()}
-    texts = _texts(case.documents)
-    for doc_id in case.fresh:
-        if tuple(words(texts[doc_id])) not in known:
-            fresh.add(doc_id)
-    if not fresh or not any(map(words, texts.values())):
-        return []
-    queries = {query_id: query.query for query_id, query in case.evals.all_queries.items()}
-    model, index = sparse.bm25([*texts], [*texts.values()], words=words)
-    for query_id, ranking in sparse.rankings(model, index, queries, FIRST):
-        for rank, (doc_id, _) in enumerate(ranking, 1):
-            if doc_id in fresh:
-                why = f"new text, rank {rank} of BM25"
-                rows.append({"query_id": query_id, "doc_id": doc_id, "why": why})
+def _found_first(case: Case, folder: Path) -> dict[str, list[str]]:
+    """Return for each query what the rankers together find first, {} where no text is new."""
+    if not case.fresh:
+        return {}
+    new = case.evals._replace(folder=folder, documents=case.documents)
+    return _by_fused_rank(new, FIRST)
+
+
+def _by_fused_rank(evals: EvalSet, depth: int) -> dict[str, list[str]]:
+    from . import pooling  # takes two seconds to import, and many carries need no ranking
+
+    if not any(map(evals.words, _texts(evals.documents).values())):
+        return {}
+    return pooling.fused(pooling.by_ranker(evals), depth)
+
+
+def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> dict[Pair, dict]:
+    """Return by pair a row for each document of a new text that the rankers newly find first.
+
+    What they had among their results before was offered then, whether it was judged or not.
+    """
+    known = {tuple(case.evals.words(body)) for body in _texts(case.evals.documents).values()}
+    before, rows = {}, {}
+    if first:  # without the saved runs of the old documents
+        before = _by_fused_rank(case.evals._replace(folder=folder), POOLED)
+    for query_id, doc_ids in first.items():
+        offered = set()
+        for old_id in before.get(query_id, ()):
+            offered.update(case.heirs[old_id])
+        for rank, doc_id in enumerate(doc_ids, 1):
+            text = case.documents[doc_id].retrieval_text
+            is_new = doc_id in case.fresh and tuple(case.evals.words(text)) not in known
+            if is_new and doc_id not in offered:
+                why = f"new text, rank {rank} of the rankers together"
+                rows[query_id, doc_id] = {"query_id": query_id, "doc_id": doc_id, "why": why}
     return rows
 
 
@@ -300,9 +420,9 @@ def _summary(case: Case, fates: Fates, new: EvalSet) -> list[str]:
         lines.append(f"lost: {runs.first_names(lost)}")
     if no_more := sorted(_answered_in_full(evals) - _answered_in_full(new)):
         lines.append(f"without a full answer now: {runs.first_names(no_more)}")
-    waiting = reading.waiting(new).values()
-    former = sum("relevance" in row for row in waiting)
-    lines.append(f"pairs to read: {len(waiting)}, of which {former} have a former label")
+    lines += reading.in_words(new)
+    if evals.confirmed and not new.confirmed:
+        lines.append(f"no longer confirmed: {runs.first_names(evals.confirmed)}")
     remedy = f"{command('freeze')}, {command('report')}"
     stays = f"not carried: negatives, manifest, runs, results ({remedy})"
     if (evals.folder / "judge.jsonl").exists() and not (new.folder / "judge.jsonl").exists():

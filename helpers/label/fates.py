@@ -151,8 +151,11 @@ def _own_runs(evals: EvalSet, changed: list[str]) -> dict[str, set[str]]:
 # What becomes of a label.
 
 
-def all_fates(case: Case) -> dict[Pair, Fate]:
-    """Return what becomes of every label, by its query and its old document."""
+def all_fates(case: Case, first: dict[str, list[str]]) -> dict[Pair, Fate]:
+    """Return what becomes of every label, by its query and its old document.
+
+    `first` are by query the new documents that the rankers find first.
+    """
     evals, known = case.evals, defaultdict(set)
 
     @cache
@@ -169,7 +172,8 @@ def all_fates(case: Case) -> dict[Pair, Fate]:
             continue
         heirs = case.heirs[label.doc_id]
         new = {new_id: read(case.documents[new_id]) for new_id in heirs}
-        fates[label[:2]] = fate_of_zero(case, label, known[label.query_id], new)
+        found = first.get(label.query_id, [])
+        fates[label[:2]] = fate_of_zero(case, label, known[label.query_id], new, found)
     return fates
 
 
@@ -277,12 +281,15 @@ def _came_from(case: Case, old: Document, new: Document, spans: Spans) -> bool:
     return True
 
 
-def fate_of_zero(case: Case, label: Judgment, known: set[Words], new: dict[str, Sentences]) -> Fate:
+def fate_of_zero(
+    case: Case, label: Judgment, known: set[Words], new: dict[str, Sentences], first: list[str]
+) -> Fate:
     """Return what becomes of a label of 0.
 
     `known` are the content words of each sentence that is judged 0 for its query, `new` those of
-    the heirs. An heir is read again where a sentence with a word of the query gained a content
-    word or a number, or where nothing is left that only the old one had.
+    the heirs. An heir is read again where nothing is left that only the old one had, or where it is
+    among the `first` results and a sentence with a word of the query gained a content word or a
+    number.
     """
     old_id, unread = label.doc_id, []
     query = case.evals.all_queries[label.query_id].query
@@ -295,7 +302,7 @@ def fate_of_zero(case: Case, label: Judgment, known: set[Words], new: dict[str, 
             if not any(here <= old for old in known):
                 gained.append(span)
         is_another = not case.kin[old_id][new_id] and case.own[old_id]
-        if gained or is_another:
+        if is_another or (gained and new_id in first):
             unread.append(Offer(new_id, spans=gained))
     if not new:
         return Fate(LOST)

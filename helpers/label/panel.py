@@ -79,7 +79,7 @@ class Panel:
         files.refuse([fault for fault in faults if fault])
         self.evals, self.task, self.old = evals, task, reading.waiting(evals)
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
-        self.queue = self._old_first(labelling.schedule(pairs, seed, repeats))
+        self.queue = self._by_effect(labelling.schedule(pairs, seed, repeats))
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown = set(documents)
         self.queries = list(dict.fromkeys(turn.query_id for turn in documents))
@@ -102,16 +102,14 @@ class Panel:
         """Display the panel."""
         display(self.box)
 
-    def _old_first(self, turns: list[Turn]) -> list[Turn]:
-        """Return the turns, those with an old grade first; old evidence is shown only once."""
-        old, new = [], []
+    def _by_effect(self, turns: list[Turn]) -> list[Turn]:
+        """Return the turns by what an old label can change; old evidence is shown only once."""
+        places = {}
         for turn in turns:
             row = self.old.get(turn.pair, {})
-            if turn.repeat and "evidence" in row:
-                continue  # it would not be blind: the old label stands above
-            part = old if "relevance" in row else new
-            part.append(turn)
-        return old + new
+            if not turn.repeat or "evidence" not in row:  # else the old label stands above
+                places[turn] = reading.place(self.evals, row)
+        return sorted(places, key=places.get)
 
     def _build(self) -> None:
         """Make the widgets of the page."""
@@ -349,8 +347,9 @@ def require_labels(evals: EvalSet) -> None:
 
 
 def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:
-    """Return `listed` pairs, and those to judge of the queries that wait for a label."""
-    if not evals.waiting:
+    """Return `listed` pairs, and those to judge of the queries that wait and have none there."""
+    waits = evals.waiting.keys() - {query_id for query_id, _ in listed}
+    if not waits:
         return [*listed]
     pairs = labelling.pairs_to_judge(evals)
-    return [pair for pair in pairs if pair in listed or pair[0] in evals.waiting]
+    return [pair for pair in pairs if pair in listed or pair[0] in waits]

@@ -1,7 +1,7 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -184,6 +184,22 @@ def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
                 brought[query_id, doc_id].append(name)
     pairs = sorted(brought.items())
     return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in pairs]
+
+
+def fused(by_ranker: dict[str, Run], depth: int) -> dict[str, list[str]]:
+    """Return the best documents of each query in all runs: reciprocal rank fusion.
+
+    A document scores the sum of 1 / (60 + its rank) over the runs (Cormack et al. 2009).
+    """
+    scores = defaultdict(Counter)
+    for run in by_ranker.values():
+        for query_id, ranking in run.items():
+            for rank, (doc_id, _) in enumerate(ranking, 1):
+                scores[query_id][doc_id] += 1 / (60 + rank)
+    best = {}
+    for query_id, counted in scores.items():
+        best[query_id] = [doc_id for doc_id, _ in runs.in_order([*counted.items()])[:depth]]
+    return best
 
 
 def negatives(evals: EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10) -> list[dict]:

@@ -18,6 +18,7 @@ from .text import NEAR, TOKENIZERS, content_words, how_many, merge_groups, near_
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
 FIRST = 10  # labelled dev queries from which a number is told with what it decides
+JOURNAL = Path("carry.part", "journal.json")  # of a carry in place that isn't done yet
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
 Rows = Iterable[tuple[str, dict]]  # (file:line, row)
 LABEL_NEXT = f"judge what the rankers find in session A's panel ({command('lab', EVALS='folder')})"
@@ -265,6 +266,9 @@ def load(path: Path | str | None = None) -> EvalSet:
     Raises EvalSetError with every problem: `file:line: what is wrong, what is wanted`.
     """
     path = Path(path or folder())
+    if (path / JOURNAL).exists():
+        fault = "a carry in place was stopped halfway, wanted the same command once more"
+        raise EvalSetError([f"{path / JOURNAL}: {fault}"])
     problems, places = [], {}  # of the row of a query or of a judged pair: where it stands
     for name in PROSE:
         files.optional_page(path / name, problems)

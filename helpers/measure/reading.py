@@ -1,11 +1,15 @@
 """What waits to be read: the pairs of to_read.jsonl, which the labelling panel opens."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable
 
 from . import evalset, files
-from .text import Pair
+from .text import Pair, how_many
 
 TO_READ = "to_read.jsonl"
+ORDER = ("full answers before", "parts of one before", "new text", "zeros before")
+SPEED = 180  # words a minute
 
 
 def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
@@ -33,6 +37,31 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
     if left or (evals.folder / TO_READ).exists():
         files.write_jsonl(evals.folder / TO_READ, left.values())
     return len(left)
+
+
+def place(evals: evalset.EvalSet, row: dict) -> int:
+    """Return when a pair is read, by what it can change: its place in ORDER."""
+    grade = row.get("relevance")
+    if grade is None:
+        return 2
+    if grade == 0:
+        return 3
+    return 0 if grade >= evals.full_grade else 1
+
+
+def in_words(evals: evalset.EvalSet) -> list[str]:
+    """Return how many pairs wait, the minutes that they take at most, and how many of each sort."""
+    waits, counts, n_words = waiting(evals), Counter(), 0
+    for row in waits.values():
+        counts[place(evals, row)] += 1
+        body = evals.documents[row["doc_id"]].retrieval_text
+        passages = [body[start:end] for start, end in row.get("passages", [])]
+        n_words += sum(len(text.split()) for text in passages or [body])
+    line = f"pairs to read: {len(waits)}"
+    if waits:
+        minutes = how_many(math.ceil(n_words / SPEED), "minute")
+        line += f", {minutes} at most (marked passages, else whole pages, {SPEED} words a minute)"
+    return [line, *(f"  {ORDER[n]}: {counts[n]}" for n in sorted(counts))]
 
 
 def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:

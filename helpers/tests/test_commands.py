@@ -103,6 +103,8 @@ PASSED_ON = [  # (words, what the function is called with)
     (["site"], ()),
     (["carry", "--from", "text:x", "--to", "y", "--title", "t"],
      {"folder": FOLDER, "source": "text:x", "to": Path("y"), "title": "t"}),
+    (["carry", "--from", "text:x", "--in-place"],
+     {"folder": FOLDER, "source": "text:x", "in_place": True}),
     *((["compare", "a.trec", *words.split()], SET | {"paths": [RUN]} | more) for words, more in [
         ("", {}),
         ("b.jsonl --base b.trec", {"paths": [RUN, Path("b.jsonl")], "base": Path("b.trec")}),

@@ -61,6 +61,8 @@ def typed(line):
             bare.append(value)
         else:
             options.append(f"--{key.lower()}={value}")
+    if name == "carry" and variables and "TO=" not in line:
+        options.append("--in-place")
     return [name, *options, *bare]
 
 

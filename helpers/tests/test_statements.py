@@ -187,6 +187,11 @@ def test_commands_get_the_folder_and_options_get_their_value(dry):
             assert f"--evals={default}" in understood(dry(name))[-1], name
 
 
+def test_carry_is_in_place_where_no_new_folder_is_named(dry):
+    (new,), (same,) = understood(dry("carry", "TO=x")), understood(dry("carry", "TO="))
+    assert "--to=x" in new and "--in-place" in same
+
+
 def test_a_space_and_an_apostrophe_are_part_of_a_name(dry, tmp_path):
     name = "it's my set"
     settings = [f"{variable}={name}" for variable in ("EVALS", "ROOM", "N", "SEED", "ONLY")]

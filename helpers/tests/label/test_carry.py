@@ -1,15 +1,16 @@
 """Carrying labels to changed documents: pages by hand, and what they are later."""
 
-import re
+import os
 import shutil
+import sys
 from contextlib import nullcontext
 
 import pytest
 from conftest import write_rows
 from labelled_sets import rows
 
-from helpers.label import carry, fates
-from helpers.measure import evalset, reading, runs, systems
+from helpers.label import carry, fates, manifest
+from helpers.measure import evalset, files, reading, runs, systems
 
 TAKEN = (fates.KEPT, fates.CHANGED, fates.MOVED)
 DISK = "Delete the old logs first.\n\nThen call storage and wait for their answer. Be calm.\n\n"
@@ -240,18 +241,53 @@ def test_what_is_not_sure_and_says_more_is_read_and_what_says_less_is_not(old, s
 
 
 def test_a_new_page_that_a_ranker_finds_is_to_be_read(old):
-    pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs.", "far": "Hello."}
+    pages = {"disk": DISK, "queue": QUEUE, "new": "The volume has logs."}
     to, _, lines = carried(old, pages)  # disk, which nobody judged for q2, is not new
     assert lines[-1].endswith(f"next: make lab EVALS={to} opens what is to be read")
+    waiting = reading.waiting(evalset.load(to))
+    assert [*waiting] == [("q1", "new"), ("q2", "new")]
+    whys = [row["why"] for row in waiting.values()]
+    assert whys == [f"new text, rank {n} of the rankers together" for n in (2, 3)]
+
+
+@pytest.mark.parametrize("name", ["disk", "volume"])
+def test_a_page_that_was_offered_before_is_not_offered_again_for_its_change(old, name):
+    to, _, _ = carried(old, {name: EDIT, "queue": QUEUE})  # q2 found it, nobody judged it
+    assert not reading.waiting(evalset.load(to))
+
+
+def test_a_zero_that_rose_is_listed_with_its_former_label(old, monkeypatch):
+    ranked = {carry.FIRST: {"q1": ["queue"]}, carry.POOLED: {}}
+    monkeypatch.setattr(carry, "_by_fused_rank", lambda _, depth: ranked[depth])
+    to, _, _ = carried(old, {"disk": DISK, "queue": QUEUE + "\n\nSee its logs."})
     ((pair, row),) = reading.waiting(evalset.load(to)).items()
-    assert pair == ("q1", "new") and re.fullmatch(r"new text, rank \d of BM25", row["why"])
+    assert (pair, row.get("relevance")) == (("q1", "queue"), 0)
+
+
+def test_the_list_begins_with_what_can_change_most(old):
+    pages = {"disk": DISK.replace("wait", "hope"), "new": "The logs."}
+    pages["queue"] = f"It's obsolete.\n\n{QUEUE}\n\nSee its logs."
+    to, _, lines = carried(old, pages)
+    listed = rows(to / reading.TO_READ)
+    assert [row.get("relevance") for row in listed] == [2, 1, None, None, 0]
+    told = ["full answers before: 1", "parts of one before: 1", "new text: 2", "zeros before: 1"]
+    assert [line.strip() for line in lines[-6:-2]] == told
+
+
+def test_what_no_ranker_finds_first_is_not_read(old):
+    near = {f"near{n}": f"The logs fill the queue {'now ' * n}." for n in range(5)}
+    changed = {"queue": QUEUE + "\n\nSee its logs."}
+    to, journal, _ = carried(old, {"disk": DISK} | near | changed)
+    assert journal["q1", "queue"]["outcome"] == fates.CHANGED
+    listed = [doc_id for query_id, doc_id in reading.waiting(evalset.load(to)) if query_id == "q1"]
+    assert sorted(listed) == [*near]
 
 
 def test_a_page_that_is_wrapped_anew_is_no_new_text(old):
     page(old, "far", "A disk is read by nobody,\nor so they say of the logs.")
     pages = {"far": "A disk is read\nby nobody, or so they say of the logs.", "new": "The logs."}
     to, _, _ = carried(old, pages | {"disk": DISK, "queue": QUEUE})
-    assert [*reading.waiting(evalset.load(to))] == [("q1", "new")]
+    assert {doc_id for _, doc_id in reading.waiting(evalset.load(to))} == {"new"}
 
 
 def test_a_page_without_words_of_its_own_is_read_where_a_sentence_gained_some(old):
@@ -366,7 +402,7 @@ def test_documents_come_from_an_import_too(old):
         "labels above 0: 2. moved: 1; lost: 1",
         "labels of 0: 1. lost: 1",
         "lost: q2 queue",
-        "pairs to read: 1, of which 0 have a former label",
+        "pairs to read: 0",
     ]
     assert lines[5].startswith("not carried: negatives") and "judge.jsonl" in lines[5]
 
@@ -424,3 +460,147 @@ def test_a_run_of_the_old_documents_is_refused_and_carry_is_named(old):
     to, _, _ = carried(old, {"disk": EDIT, "queue": QUEUE})
     with pytest.raises(evalset.EvalSetError, match="make the run again, .*make carry takes labels"):
         systems.read_checked(run, evalset.load(to))
+
+
+def snapshot(folder):
+    """Return {path in a set: bytes}, without locks."""
+    found = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".lock"]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+OUT_OF_DATE = ("runs/fixed.trec", "systems/mine.json", "comparisons/a.html", "chunks/fixed.jsonl")
+OUT_OF_DATE += ("results.json", "negatives.jsonl", "judge.jsonl", "labelling.jsonl")
+STAYS = ("systems/mine.py", "manifest.json", "retrieval_eval.ipynb")
+
+
+@pytest.fixture
+def used(old):
+    """Return the set with what a working folder holds, and the source of its later pages."""
+    for name in (*OUT_OF_DATE, *STAYS):
+        (old / name).parent.mkdir(exist_ok=True)
+        (old / name).touch()
+    (old / "settings.json").write_text('{"confirmed": {"mine": "2026-01-02"}, "matters": 0.1}')
+    (old / "notes.md").write_text("## q1\nRead.\n")
+    manifest.write_manifest(evalset.load(old), {})
+    source = old.parent / "source"
+    page(source, "volume", EDIT), page(source, "queue", QUEUE), page(source, "new", "The logs.")
+    return old, str(source)
+
+
+def test_in_place_it_is_the_same_set_and_what_does_not_hold_is_kept_aside(used):
+    old, source = used
+    before, corpus_hash = snapshot(old), evalset.load(old).corpus_hash()
+    carry.carry_command(old, source, to := old.parent / "new")
+    lines = carry.carry_command(old, source, in_place=True)
+    former = f"former/1-{corpus_hash[:12]}"
+    assert f"moved to {former}: 12 files replaced or out of date" in lines
+    assert f"manifest.json is of the old documents: make freeze EVALS={old}" in lines
+    assert "no longer confirmed: mine" in lines and "next: make lab EVALS" in lines[-1]
+    after, made = snapshot(old), snapshot(to)
+    assert after.items() >= made.items()
+    aside = {name for name in after if name.startswith("former")}
+    assert after.keys() - made.keys() - aside == {*STAYS}
+    replaced = {"corpus/disk.md", "judgments.jsonl", "retrieval_queries.jsonl", "settings.json"}
+    assert aside == {f"{former}/{name}" for name in {*OUT_OF_DATE} | replaced}
+    assert all(after[f"{former}/{name}"] == before[name] for name in {*OUT_OF_DATE} | replaced)
+    assert files.json_page(old / "settings.json") == {"confirmed": {}, "matters": 0.1}
+    assert "corpus/disk.md is missing" in manifest.differences(old)
+    assert not (old / "runs").exists() and (old / "systems").exists()
+
+
+def test_in_place_and_back_the_labels_are_the_old_ones(used):
+    old, source = used
+    shutil.copytree(old, before := old.parent / "before")
+    for home in (source, str(before), source):
+        (old / reading.TO_READ).unlink(missing_ok=True)
+        carry.carry_command(old, home, in_place=True)
+        if home != source:
+            for name in ("judgments.jsonl", "retrieval_queries.jsonl", "corpus/disk.md"):
+                assert (old / name).read_bytes() == (before / name).read_bytes()
+    assert sorted(path.name[:2] for path in (old / "former").iterdir()) == ["1-", "2-", "3-"]
+
+
+def test_in_place_the_same_documents_change_nothing(used):
+    old, source = used
+    page(home := old.parent / "source", "copy", "Short.")
+    copy = home / "corpus" / "copy.md"
+    copy.write_text("---\ntitle: Help\ncopy_of: disk\n---\nShort.\n")
+    carry.carry_command(old, source, in_place=True)  # disk is volume now
+    before = snapshot(old)
+    lines = carry.carry_command(old, source, in_place=True)
+    assert lines == [f"{old} has these documents already: nothing is changed"]
+    assert snapshot(old) == before
+
+
+def test_a_new_front_matter_leaves_runs_and_confirmed(used):
+    old, _ = used
+    page(source := old.parent / "other", "disk", DISK), page(source, "queue", QUEUE)
+    dated = source / "corpus" / "disk.md"
+    dated.write_text(dated.read_text().replace("title", "updated: 2026-01-02\ntitle"))
+    before = snapshot(old)
+    carry.carry_command(old, str(source), in_place=True)
+    after = snapshot(old)
+    assert after["corpus/disk.md"] == dated.read_bytes()
+    assert {name for name in before if before[name] != after.get(name)} == {"corpus/disk.md"}
+
+
+WRITES = ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree")
+
+
+def killed_at(number, old, source):
+    """Carry in place in a process that ends at its nth write; return whether it came so far.
+
+    What is written into the folder beside the set's files counts as one, and its journal.
+    """
+    if child := os.fork():
+        return os.waitpid(child, 0)[1] != 0
+    count, beside = 0, f"{(old / evalset.JOURNAL).parent}{os.sep}"
+
+    def end(event, values):
+        nonlocal count
+        is_read = event == "open" and not (values[2] or 0) & (os.O_WRONLY | os.O_RDWR)
+        if event in WRITES and not is_read:
+            paths = [str(value) for value in values[:2] if str(old) in str(value)]
+            count += any(beside not in path or "journal" in path for path in paths)
+            if count == number:
+                os._exit(9)
+
+    sys.addaudithook(end)
+    try:
+        carry.carry_command(old, source, in_place=True)
+    finally:
+        os._exit(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a process is killed in a fork")
+def test_killed_at_any_write_the_same_command_ends_in_the_same_state(used, monkeypatch):
+    old, source = used
+    for name in OUT_OF_DATE[2:]:
+        (old / name).unlink()
+    ranked = {carry.FIRST: {"q1": ["new"]}, carry.POOLED: {}}
+    monkeypatch.setattr(carry, "_by_fused_rank", lambda _, depth: ranked[depth])  # for speed
+    shutil.copytree(old, before := old.parent / "before")
+    carry.carry_command(old, source, in_place=True)
+    wanted, number, halfway = snapshot(old), 1, 0
+    while True:
+        shutil.rmtree(old)
+        shutil.copytree(before, old)
+        if not killed_at(number, old, source):
+            break
+        if (old / evalset.JOURNAL).exists():
+            halfway += 1
+            with pytest.raises(evalset.EvalSetError, match="the same command once more"):
+                evalset.load(old)
+        carry.carry_command(old, source, in_place=True)
+        assert snapshot(old) == wanted, number
+        number += 1
+    assert snapshot(old) == wanted and halfway >= 15
+
+
+def test_what_is_refused_in_place_leaves_the_set_as_it_was(used):
+    old, _ = used
+    before = snapshot(old)
+    page(other := old.parent / "other", "disk", "Nothing of it.")
+    with pytest.raises(evalset.EvalSetError, match="none of the 2 documents"):
+        carry.carry_command(old, str(other), in_place=True)
+    assert snapshot(old) == before and not (old / evalset.JOURNAL).parent.exists()

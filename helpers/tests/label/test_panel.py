@@ -338,7 +338,7 @@ def test_the_session_stops_until_a_query_has_an_answer(folder, capsys, monkeypat
         monkeypatch.setenv(installation.LIVE, live_cell)
         panel.require_labels(evalset.load(folder))
         assert (len(queues), capsys.readouterr().out) == (shown, told)
-    assert {turn[:2] for turn in queues.pop()} == {*turns, ("q1", "")}
+    assert {turn[:2] for turn in queues.pop()} == turns  # q1 is asked of the rest after these
     (folder / "to_read.jsonl").unlink()
     write_rows(queries, {**first, "kind": "none"}, answered)
     panel.require_labels(evalset.load(folder))

@@ -23,6 +23,14 @@ def test_pool_names_who_brought_a_pair_and_is_ten_deep_where_nothing_else_is_ask
     assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
 
 
+def test_fused_ranks_add_up_over_the_rankers():
+    found = {"one": {"q1": ranked("abc")}, "two": {"q1": ranked("bca"), "q2": ranked("z")}}
+    scores = {"a": 1 / 61 + 1 / 63, "b": 1 / 62 + 1 / 61, "c": 1 / 63 + 1 / 62}
+    by_hand = sorted(scores, key=scores.get, reverse=True)
+    assert by_hand == ["b", "a", "c"]
+    assert pooling.fused(found, 2) == {"q1": by_hand[:2], "q2": ["z"]}
+
+
 def twelve(folder):
     """Write twelve documents that share a word, and one query for it."""
     rows = [{"doc_id": f"d{n:02}", "title": "all" * (n == 0), "text": "all"} for n in range(12)]

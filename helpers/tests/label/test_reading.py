@@ -37,6 +37,35 @@ def test_a_list_holds_a_pair_once_and_no_judged_one(unread):
     assert reading.write_list(evals, []) == 1 and rows(unread / TO_READ) == [OLD]
 
 
+@pytest.mark.parametrize(
+    ("grade", "higher", "told"),
+    [
+        (0, None, ["new text: 1", "zeros before: 1"]),
+        (None, 2, ["full answers before: 1", "new text: 1"]),
+        (1, 2, ["full answers before: 1", "parts of one before: 1"]),
+        (0, 1, ["parts of one before: 1", "zeros before: 1"]),
+    ],
+)
+def test_what_can_change_most_comes_first_and_is_counted(unread, grade, higher, told):
+    pairs = [TWO | {"relevance": grade}, ONE | {"relevance": higher}]
+    listed = [{name: row[name] for name in row if row[name] is not None} for row in pairs]
+    write_rows(unread / TO_READ, *listed)
+    evals = evalset.load(unread)
+    assert opened(unread, [*reading.waiting(evals)]).turn[:2] == (*ONE.values(),)
+    line, *sorts = reading.in_words(evals)
+    assert [sort.strip() for sort in sorts] == told
+    assert line.startswith("pairs to read: 2, 1 minute at most (marked passages, else whole")
+
+
+@pytest.mark.parametrize(("passages", "minutes"), [([], 2), ([[0, 9]], 1)])
+def test_minutes_are_of_marked_passages_or_else_of_whole_pages(unread, passages, minutes):
+    write_rows(unread / TO_READ, ONE | {"passages": passages, "relevance": 0})
+    evals = evalset.load(unread)
+    long = evals.documents["disk-full"]._replace(text="full " * 300)
+    evals.documents["disk-full"] = long
+    assert f"1, {minutes} minute" in reading.in_words(evals)[0]
+
+
 MARKED = [  # old grade, old quotes, passages of disk-full, which of them are evidence now
     (1, "old", [[0, 4]], ["disk"]),
     (2, [["old", "other"], "third"], [[0, 4], [5, 9], [0, 9]], [["disk", "full"], "disk-full"]),
