@@ -78,6 +78,8 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
         return []
     problems, judgments = [], []
     rows = list(files.rows(path, problems))
+    if problems and half_line(evals, name):
+        problems.pop()  # nobody was told that it is saved, so its turn comes again
     for place, row in rows:
         faults = _row_faults(row, evals)
         problems += [f"{place}: {fault}" for fault in faults]
@@ -86,6 +88,12 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
     files.refuse(problems)
     return rows
+
+
+def half_line(evals: EvalSet, name: str = LOG) -> bytes:
+    """Return the last line of a log if a killed process left it half written, else b""."""
+    path = evals.folder / name
+    return files.half_line(path.read_bytes()) if path.is_file() else b""
 
 
 def _row_faults(row: dict, evals: EvalSet) -> list[str]:
@@ -120,7 +128,8 @@ def append(evals: EvalSet, name: str, row: dict) -> None:
     """
     path = evals.folder / name
     with lock_log(path):  # another panel may judge meanwhile
-        files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
+        read(evals, name)  # nothing is written behind a bad line
+        files.append_row(path, row)
 
 
 def lock_log(path: Path) -> AbstractContextManager:
@@ -180,7 +189,7 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
     elif pooled is None:
         from . import pooling  # takes two seconds to import, and only this case needs it
 
-        pooled = pooling.pool(pooling.by_ranker(evals))
+        pooled = pooling.pool(pooling.by_ranker(evals, keep=True))
     pairs = {(row["query_id"], row["doc_id"]) for row in pooled}
     if _is_graded(evals):
         pairs -= {label[:2] for label in evals.judgments}

@@ -1,6 +1,7 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
@@ -12,13 +13,15 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from ..measure import baseline, files, runs, sparse, stats
+from ..measure import baseline, files, runs, sparse, stats, text
 from ..measure.evalset import EvalSet
 
 STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
 NOISE = 1e-9  # a cosine of rounding alone
 PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
+CACHE = ".cache"
+RANKER_ROOMS = (__file__, baseline.__file__, sparse.__file__, text.__file__)
 Run = dict[str, runs.Ranking]  # by query_id
 
 
@@ -32,32 +35,74 @@ class StemCounts(NamedTuple):
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
-def by_ranker(evals: EvalSet, depth: int = 10) -> dict[str, Run]:
+def by_ranker(evals: EvalSet, depth: int = 10, keep: bool = False) -> dict[str, Run]:
     """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
     Four and the baseline are built here; the saved runs of session B, a current baseline among
-    them, and those of other systems are pooled with them.
+    them, and those of other systems are pooled with them. With `keep`, what is built is kept in
+    the folder, and is built again only when documents, queries or rankers differ.
     """
     if not evals.all_queries:
         return {}
-    texts = [document.retrieval_text for document in evals.documents.values()]
-    counts = stem_counts(evals, texts)
-    pooled = {
-        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
-        "character-ngrams": character_ngrams(evals, texts, depth),
-        "latent-semantics": latent_semantics(evals, counts, depth),
-        "relevance-model": relevance_model(evals, counts, depth),
-    }
     own = evals.folder / "runs" / f"{baseline.NAME}.trec"
     own_is_current = _is_current(evals, own)
-    if not own_is_current:
-        pooled[baseline.NAME] = baseline_run(evals, depth)
+    build = kept_runs if keep else built_runs
+    pooled = build(evals, depth, not own_is_current)
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
             if path != own or own_is_current:
                 run = runs.read_rankings(path)
                 pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
     return pooled
+
+
+def built_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+    """Return {ranker: run} of the rankers that need the documents alone."""
+    texts = [document.retrieval_text for document in evals.documents.values()]
+    counts = stem_counts(evals, texts)
+    built = {
+        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
+        "character-ngrams": character_ngrams(evals, texts, depth),
+        "latent-semantics": latent_semantics(evals, counts, depth),
+        "relevance-model": relevance_model(evals, counts, depth),
+    }
+    if with_baseline:
+        built[baseline.NAME] = baseline_run(evals, depth)
+    return built
+
+
+def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+    """Return what `built_runs` does, from the folder's cache where it has a query's words.
+
+    The cache is of one corpus and one version of the rankers, the code of their rooms; it may be
+    deleted, and Git leaves it out.
+    """
+    path = evals.folder / CACHE / "rankings.json"
+    code = [files.file_hash(Path(room)) for room in RANKER_ROOMS]
+    of = [evals.corpus_hash(), evals.tokenizer, depth, with_baseline, *code]
+    content = files.json_page(path, problems=[]) if path.exists() else {}
+    known = content["queries"] if content.get("of") == of else {}
+    kept, new = {}, {}
+    for query_id, query in evals.all_queries.items():
+        words = f"{query_id} {query.query}"  # a query that is a document doesn't find itself
+        if words in known:
+            kept[words] = known[words]
+        else:
+            new[query_id] = query
+    if new:
+        built = built_runs(
+            evals._replace(queries=new, unanswered={}, waiting={}), depth, with_baseline
+        )
+        for query_id, query in new.items():
+            rankings = {name: run[query_id] for name, run in built.items()}
+            kept[f"{query_id} {query.query}"] = rankings
+        files.write(path.with_name(".gitignore"), "*\n")
+        files.write(path, json.dumps({"of": of, "queries": kept}))
+    found: dict[str, Run] = defaultdict(dict)
+    for query_id, query in evals.all_queries.items():
+        for name, ranking in kept[f"{query_id} {query.query}"].items():
+            found[name][query_id] = [(doc_id, score) for doc_id, score in ranking]
+    return dict(found)
 
 
 def _is_current(evals: EvalSet, path: Path) -> bool:

@@ -16,7 +16,8 @@ def opened(folder, pairs=None, **options):
 
 
 def logged(folder):
-    return [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    lines = (folder / LOG).read_text("utf-8-sig").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def grades(folder):

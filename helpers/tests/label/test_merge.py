@@ -39,7 +39,7 @@ def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(f
     listed = [{"query_id": "q2", "doc_id": d} for d in ("queue-full", "x", "disk-full", "a")]
     assert labelling.pairs_to_judge(evals, listed) == [("q2", d) for d in ("a", "disk-full", "x")]
     ranked = {"hand": {"q1": [("disk-full", 1.0)], "q2": [("disk-full", 1.0)]}}
-    monkeypatch.setattr(pooling, "by_ranker", lambda evals: ranked)
+    monkeypatch.setattr(pooling, "by_ranker", lambda evals, keep: ranked)
     assert labelling.pairs_to_judge(evals) == [("q2", "disk-full")]
     pooled = [{"query_id": "q2", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pooled)

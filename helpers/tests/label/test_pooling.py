@@ -143,3 +143,35 @@ def test_easy_negatives_are_ten_that_no_ranker_brought():
         assert row["easy"] == sorted({*row["easy"]}) and len(row["easy"]) == 10
         assert ("zero" in row["easy"]) != ("zero" in row["hard"])
     assert len(pooling.negatives(evals, found, 0, n=99)[0]["easy"]) == 41
+
+
+def test_rankings_are_built_once_for_a_corpus_a_query_and_a_version_of_the_rankers(
+    tmp_path, monkeypatch
+):
+    built, asked, evals = pooling.built_runs, [], made_up(tmp_path)
+
+    def noting(evals, *rest):
+        asked.append([*evals.all_queries])
+        return built(evals, *rest)
+
+    def newly_asked(evals):
+        asked.clear()
+        assert pooling.by_ranker(evals, keep=True) == pooling.by_ranker(evals)
+        return asked[0] if len(asked) > 1 else []  # the last is of by_ranker without a cache
+
+    monkeypatch.setattr(pooling, "built_runs", noting)
+    every = [*evals.all_queries]
+    assert newly_asked(evals) == every and newly_asked(evals) == []
+    reworded = evals.waiting | {"q3": evals.waiting["q3"]._replace(query="w1 w2 w5")}
+    assert newly_asked(evals._replace(waiting=reworded)) == ["q3"]
+    assert newly_asked(evals) == ["q3"]  # other words were kept no longer
+    page = evalset.Document("d01", "", "w1 w7")
+    edited = evals._replace(documents=evals.documents | {"d01": page})
+    assert newly_asked(edited) == every and newly_asked(edited) == []
+    monkeypatch.setattr(pooling, "RANKER_ROOMS", pooling.RANKER_ROOMS[:2])
+    assert newly_asked(edited) == every
+    cache = tmp_path / ".cache"
+    assert (cache / ".gitignore").read_text() == "*\n"
+    for content in ("{", ""):
+        (cache / "rankings.json").write_text(content)
+        assert newly_asked(edited) == every
