@@ -20,6 +20,7 @@ STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
 NOISE = 1e-9  # a cosine of rounding alone
 PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
+RANKS_DAMPED = 60  # the constant of reciprocal rank fusion
 CACHE = ".cache"
 RANKER_ROOMS = (__file__, baseline.__file__, sparse.__file__, text.__file__)
 Run = dict[str, runs.Ranking]  # by query_id
@@ -82,27 +83,26 @@ def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]
     of = [evals.corpus_hash(), evals.tokenizer, depth, with_baseline, *code]
     content = files.json_page(path, problems=[]) if path.exists() else {}
     known = content["queries"] if content.get("of") == of else {}
-    kept, new = {}, {}
-    for query_id, query in evals.all_queries.items():
-        words = f"{query_id} {query.query}"  # a query that is a document doesn't find itself
-        if words in known:
-            kept[words] = known[words]
-        else:
-            new[query_id] = query
+    # The id counts, too: a query that is a document doesn't find itself.
+    words = {q: f"{q} {query.query}" for q, query in evals.all_queries.items()}
+    new = {q: query for q, query in evals.all_queries.items() if words[q] not in known}
+    built = {}
     if new:
-        built = built_runs(
-            evals._replace(queries=new, unanswered={}, waiting={}), depth, with_baseline
-        )
-        for query_id, query in new.items():
-            rankings = {name: run[query_id] for name, run in built.items()}
-            kept[f"{query_id} {query.query}"] = rankings
+        asked = evals._replace(queries=new, unanswered={}, waiting={})
+        built = built_runs(asked, depth, with_baseline)
+    rankings = {}
+    for q in evals.all_queries:
+        found = {name: run[q] for name, run in built.items() if q in new}
+        rankings[q] = found or known[words[q]]
+    if new:
         files.write(path.with_name(".gitignore"), "*\n")
+        kept = {words[q]: found for q, found in rankings.items()}
         files.write(path, json.dumps({"of": of, "queries": kept}))
-    found: dict[str, Run] = defaultdict(dict)
-    for query_id, query in evals.all_queries.items():
-        for name, ranking in kept[f"{query_id} {query.query}"].items():
-            found[name][query_id] = [(doc_id, score) for doc_id, score in ranking]
-    return dict(found)
+    pooled: dict[str, Run] = defaultdict(dict)
+    for q, found in rankings.items():
+        for name, ranking in found.items():
+            pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]
+    return dict(pooled)
 
 
 def _is_current(evals: EvalSet, path: Path) -> bool:
@@ -229,6 +229,23 @@ def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
                 brought[query_id, doc_id].append(name)
     pairs = sorted(brought.items())
     return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in pairs]
+
+
+def fused(by_ranker: dict[str, Run]) -> dict[str, list[str]]:
+    """Return {query_id: document ids, best first} by the sum of 1 / (60 + rank) over the rankers.
+
+    That is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009); of equals the first id wins.
+    """
+    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for run in by_ranker.values():
+        for query_id, ranking in run.items():
+            for rank, (doc_id, _) in enumerate(ranking, 1):
+                sums[query_id][doc_id] += 1 / (RANKS_DAMPED + rank)
+    best = {}
+    for query_id, scores in sums.items():
+        ranking = runs.in_order([*scores.items()])
+        best[query_id] = [doc_id for doc_id, _ in ranking]
+    return best
 
 
 def negatives(evals: EvalSet, by_ranker: dict[str, Run], seed: int, n: int = 10) -> list[dict]:

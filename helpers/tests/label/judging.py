@@ -12,7 +12,7 @@ PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
 def opened(folder, pairs=None, **options):
     evals = evalset.load(folder)
     pairs = pairs or [(q, d) for q in evals.queries for d in evals.documents]
-    return panel.Panel(evals, pairs, **{"repeats": 0, **options})
+    return panel.Panel(evals, pairs, **{"repeats": 0, "order": "blind", **options})
 
 
 def logged(folder):

@@ -23,6 +23,14 @@ def test_pool_names_who_brought_a_pair_and_is_ten_deep_where_nothing_else_is_ask
     assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
 
 
+def test_fused_ranks_add_one_over_sixty_and_the_rank_and_the_first_id_wins():
+    found = {"one": {"q": ranked("abd")}, "two": {"q": ranked("bac"), "p": ranked("z")}}
+    # a, b: 1/61 + 1/62; c, d: 1/63
+    assert pooling.fused(found) == {"q": [*"abcd"], "p": ["z"]}
+    found["three"] = {"q": ranked("d")}  # 1/63 + 1/61
+    assert pooling.fused(found)["q"] == [*"abdc"]
+
+
 def twelve(folder):
     """Write twelve documents that share a word, and one query for it."""
     rows = [{"doc_id": f"d{n:02}", "title": "all" * (n == 0), "text": "all"} for n in range(12)]

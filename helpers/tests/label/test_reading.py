@@ -112,3 +112,18 @@ def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, mon
         assert capsys.readouterr().out == told
     turns = {turn[:2] for turn in queues[0]}
     assert turns == {("q1", "queue-full"), ("q2", "disk-full")}
+
+
+def test_the_session_opens_what_was_drawn_of_the_skipped_pages(unread, capsys, monkeypatch):
+    queues = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
+    monkeypatch.setenv(installation.LIVE, "1")
+    write_rows(unread / labelling.SKIPPED, ONE | {"drawn": False}, TWO | {"drawn": True})
+    panel.require_labels(evalset.load(unread))
+    told = "2 queries, each with a relevant document\n1 skipped pair drawn to be read blind\n"
+    assert capsys.readouterr().out == told
+    assert [turn[:2] for turn in queues[0]] == [("q1", "queue-full")]
+    judged = {**TWO, "relevance": 0}
+    write_rows(unread / "judgments.jsonl", *rows(unread / "judgments.jsonl"), judged)
+    panel.require_labels(evalset.load(unread))
+    assert len(queues) == 1
