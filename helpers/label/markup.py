@@ -170,7 +170,7 @@ def guide_html(folder: Path) -> Markup:
 def keys_html(keys: dict[str, str]) -> Markup:
     """Return {key: what it does} as one line."""
     pairs = (Markup("<kbd>{}</kbd> {}").format(*pair) for pair in keys.items())
-    return Markup("<p>{}</p>").format(Markup(" · ").join(pairs))
+    return Markup('<p style="font-size:0.75em">{}</p>').format(Markup(" · ").join(pairs))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:

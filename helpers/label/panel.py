@@ -18,9 +18,9 @@ from ..measure.text import Pair, how_many
 from . import labelling, markup
 from .labelling import JUDGMENTS, Entry, Turn
 from .markup import ANOTHER, ASIDE, FINISH
-from .selection import Page, Selectable, quote_of
+from .selection import SIGN, Page, Selectable, quote_of, without_unshown
 
-SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
+SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "next line", "line before"
 STOP = "Next query"  # the rest of this one stays unread
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
@@ -450,9 +450,9 @@ class Panel:
         """Offer the lines below the title as evidence, the best ones first; none is taken yet."""
         self.text = document.retrieval_text if document else ""
         self.body = document.text if document else ""
-        first = "\n".join(best).split("\n")
-        lines = [line.strip() for line in (*first, *self.body.split("\n"))]
-        self.lines = [*dict.fromkeys(filter(None, lines))] if best else [*filter(None, lines)]
+        lines = "\n".join([*best, self.body]).split("\n")
+        shown = [line.strip() for line in lines if re.search(SIGN, without_unshown(line))]
+        self.lines = [*dict.fromkeys(shown)]
         self.line = -1
         self.document.selected = self.evidence.value = ""
         self.evidence.layout.display = None if document else "none"

@@ -247,7 +247,7 @@ def test_two_keys_go_through_the_lines(folder):
     shown.key.value = "2"
     assert logged(folder)[0]["evidence"] == lines[1]
     shown.key.value = "j"
-    assert message(shown) == "!the next line does nothing now."
+    assert message(shown) == "!next line does nothing now."
 
 
 def test_a_document_without_lines_offers_none(folder):
@@ -458,7 +458,7 @@ def test_the_best_passages_stand_above_the_page_and_their_lines_come_first(folde
     evals = evalset.load(folder)
     evals.documents["disk-full"] = document
     shown = panel.Panel(evals, [("q1", "disk-full")])
-    first = ["| disk | full |", "|--|--|", "full disk now", "and then", "One disk here"]
+    first = ["| disk | full |", "full disk now", "and then", "One disk here"]
     for line in (*first, "Nothing", "A disk", "A disk"):
         shown.key.value = "j"
         assert shown.evidence.value == line
