@@ -109,7 +109,7 @@ KINDS = [  # kind in the table, lines of the log, kind after the merge
     ("none", [mark(), TAKEN_BACK, mark("none")], "none"),
     ("none", [], "none"),  # by hand
     ("list", [stop()], "list"),
-    ("none", [mark(), stop()], "none"),
+    ("none", [stop()], "none"),
     ("none", [entry("q2", "", kind="list")], "none"),
     ("none", [helps()], "unspecified"),  # nobody knows the kind before
     ("none", [mark(), helps()], "list"),  # a document that answers wins

@@ -29,6 +29,8 @@ def test_fused_ranks_add_one_over_sixty_and_the_rank_and_the_first_id_wins():
     assert pooling.fused(found) == {"q": [*"abcd"], "p": ["z"]}
     found["three"] = {"q": ranked("d")}  # 1/63 + 1/61
     assert pooling.fused(found)["q"] == [*"abdc"]
+    found = {"one": {"q": ranked("xay")}, "two": {"q": ranked("bcy")}}
+    assert pooling.fused(found)["q"] == [*"ybxac"]  # 2/63 is more than 1/61
 
 
 def twelve(folder):
