@@ -161,6 +161,9 @@ COMMANDS = {
     "drop": Command(
         FOLDER, "label.drop:drop_query", "move a query and its rows out of the set", drop_options
     ),
+    "label": Command(
+        FOLDER, "label.server:label_command", "open the labelling panel on this machine only"
+    ),
     "plan": Command(
         SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"
     ),

@@ -363,7 +363,8 @@ def _by_fused_rank(evals: EvalSet, depth: int) -> dict[str, list[str]]:
 
     if not any(map(evals.words, _texts(evals.documents).values())):
         return {}
-    return pooling.fused(pooling.by_ranker(evals), depth)
+    fused = pooling.fused(pooling.by_ranker(evals))
+    return {query_id: ranking[:depth] for query_id, ranking in fused.items()}
 
 
 def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> dict[Pair, dict]:

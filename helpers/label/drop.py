@@ -5,12 +5,12 @@ from pathlib import Path
 
 from ..measure import evalset, files, reading
 from ..measure.text import how_many
-from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, lock_log
+from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, SKIPPED, lock_log
 
 DROPPED = "dropped.jsonl"
 NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
     *(JUDGMENTS, "pool.jsonl", "second_pass.jsonl", "negatives.jsonl", "judge.jsonl"),
-    *(reading.TO_READ, LOG, PRACTICE, QUERY_TABLE),
+    *(reading.TO_READ, SKIPPED, LOG, PRACTICE, QUERY_TABLE),
 )
 
 

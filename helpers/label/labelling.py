@@ -8,6 +8,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,10 @@ LOG = "labelling.jsonl"
 PRACTICE = "practice.jsonl"  # of the same form; nothing takes it into the labels
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
 LOCK_WAIT = 10  # seconds; another process holds the lock for one line
+SKIPPED = "skipped.jsonl"  # what nobody read, because of a stop
 GAP = 5  # other documents between a document and its repeat
+ENOUGH_ZEROS = 5  # in a row, after which the rest of a query may be skipped
+BLIND_SHARE = 0.1  # of what is skipped; it is read all the same
 
 
 class Turn(NamedTuple):
@@ -42,7 +46,8 @@ class Turn(NamedTuple):
 class Entry(NamedTuple):
     """One judgment in the log. `time` is ISO 8601 in UTC, `place` its file:line.
 
-    Without a document it says that none answers the query, whose kind was `kind`.
+    Without a document it says that none answers the query, whose kind was `kind`, or that its other
+    documents were `skipped`, some of them `drawn` to be read blind: their ids.
     """
 
     query_id: str
@@ -53,6 +58,9 @@ class Entry(NamedTuple):
     time: str = ""
     place: str = ""
     kind: str = ""
+    skipped: list[str] = []
+    drawn: list[str] = []
+    was: int | None = None  # the grade in the set that this one takes the place of
 
     @property
     def pair(self) -> Pair:
@@ -78,6 +86,8 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
         return []
     problems, judgments = [], []
     rows = list(files.rows(path, problems))
+    if problems and half_line(evals, name):
+        problems.pop()  # nobody was told that it is saved, so its turn comes again
     for place, row in rows:
         faults = _row_faults(row, evals)
         problems += [f"{place}: {fault}" for fault in faults]
@@ -86,6 +96,12 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
     files.refuse(problems)
     return rows
+
+
+def half_line(evals: EvalSet, name: str = LOG) -> bytes:
+    """Return the last line of a log if a killed process left it half written, else b""."""
+    path = evals.folder / name
+    return files.half_line(path.read_bytes()) if path.is_file() else b""
 
 
 def _row_faults(row: dict, evals: EvalSet) -> list[str]:
@@ -120,7 +136,8 @@ def append(evals: EvalSet, name: str, row: dict) -> None:
     """
     path = evals.folder / name
     with lock_log(path):  # another panel may judge meanwhile
-        files.write_jsonl(path, [row for _, row in read(evals, name)] + [row])
+        read(evals, name)  # nothing is written behind a bad line
+        files.append_row(path, row)
 
 
 def lock_log(path: Path) -> AbstractContextManager:
@@ -144,6 +161,11 @@ def undo_row(entry: Entry) -> dict:
 
 def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
     """Return the judgments of a log's rows that nobody took back, in the order they were given."""
+    return [entry for entry in kept_acts(rows) if not entry.skipped]
+
+
+def kept_acts(rows: list[tuple[str, dict]]) -> list[Entry]:
+    """Return the judgments and the stops of a log's rows that nobody took back, in their order."""
     kept: list[Entry] = []
     for place, row in rows:
         if "undo" not in row:
@@ -166,7 +188,24 @@ def latest(judgments: list[Entry]) -> dict[Pair, Entry]:
     return {entry.pair: entry for entry in judgments if entry.doc_id and not entry.repeat}
 
 
-# What to judge next: a blind order, query by query, with repeats to agree with oneself.
+def skipped(evals: EvalSet, log: list[tuple[str, dict]]) -> dict[Pair, bool]:
+    """Return {(query_id, doc_id): whether it was drawn to be read blind} of what stops skipped.
+
+    That is by skipped.jsonl and by the rows of the log. A document that was judged later stays: if
+    it was drawn, it tells what the stops cost.
+    """
+    rows = evalset.read_extra(evals, SKIPPED)
+    pairs = {(row["query_id"], row["doc_id"]): row["drawn"] for row in rows}
+    for _, row in log:  # what it took back doesn't stay
+        for doc_id in row.get("skipped", []):
+            pairs.pop((row["query_id"], doc_id), None)
+    for act in kept_acts(log):
+        pairs |= {(act.query_id, doc_id): doc_id in act.drawn for doc_id in act.skipped}
+    return pairs
+
+
+# What to judge next, query by query. Blind, with repeats to agree with oneself; or to find what is
+# relevant, the likeliest first, where a stop skips the rest of a query.
 
 
 def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pair]:
@@ -180,12 +219,91 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
     elif pooled is None:
         from . import pooling  # takes two seconds to import, and only this case needs it
 
-        pooled = pooling.pool(pooling.by_ranker(evals))
+        pooled = pooling.pool(pooling.by_ranker(evals, keep=True))
     pairs = {(row["query_id"], row["doc_id"]) for row in pooled}
     if _is_graded(evals):
         pairs -= {label[:2] for label in evals.judgments}
     pairs |= reading.waiting(evals).keys()
     return sorted(pairs) + [(query_id, "") for query_id in evals.waiting]
+
+
+def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]], seed: int = 0) -> list[Turn]:
+    """Return the turns: queries shuffled, in each the documents by their fused ranks.
+
+    `fused` is {query_id: document ids, best first}; others come behind, by id, and the questions
+    without a document last.
+    """
+    turns = schedule(pairs, seed, repeats=0)
+    queries = [*dict.fromkeys(turn.query_id for turn in turns)]
+
+    def order(turn: Turn) -> tuple:
+        best = fused.get(turn.query_id, [])
+        rank = best.index(turn.doc_id) if turn.doc_id in best else len(best)
+        return not turn.doc_id, queries.index(turn.query_id), rank, turn.doc_id
+
+    return sorted(turns, key=order)
+
+
+def without_skipped(turns: list[Turn], left: dict[Pair, bool], seed: int = 0) -> list[Turn]:
+    """Return the turns that are left; what was drawn of the skipped ones comes last, shuffled."""
+    import numpy as np  # the commands that read a log do without
+
+    drawn = [turn for turn in sorted(turns) if left.get(turn.pair)]
+    order = np.random.default_rng(seed).permutation(len(drawn))
+    return [turn for turn in turns if turn.pair not in left] + [drawn[n] for n in order]
+
+
+def unread_drawn(evals: EvalSet) -> list[Pair]:
+    """Return the pairs that were drawn of the skipped ones and have no label yet."""
+    judged = {label[:2] for label in evals.judgments}
+    left = skipped(evals, read(evals))
+    return [pair for pair, is_drawn in left.items() if is_drawn and pair not in judged]
+
+
+def stop_row(query_id: str, doc_ids: list[str], seed: int = 0) -> dict:
+    """Return the row that skips documents of a query, a tenth of them drawn to be read blind.
+
+    Each has the same chance, and a rest of less than ten draws one in proportion.
+    """
+    import numpy as np
+
+    rng = np.random.default_rng([seed, *query_id.encode()])
+    n = int(len(doc_ids) * BLIND_SHARE + rng.random())
+    drawn = sorted(rng.choice(doc_ids, n, replace=False).tolist())
+    row = {"query_id": query_id, "doc_id": "", "relevance": 0}
+    return {**row, "skipped": doc_ids, "drawn": drawn}
+
+
+def zeros_in_a_row(judgments: list[Entry], query_id: str) -> int:
+    """Return how many documents of a query were judged 0 since one that was not."""
+    own = [entry for entry in judgments if entry.query_id == query_id and entry.doc_id]
+    zeros = takewhile(lambda entry: not entry.relevance, reversed(own))
+    return len([*zeros])
+
+
+def stop_cost(evals: EvalSet) -> str:
+    """Return in words what was skipped, and how much of it is relevant by those drawn of it.
+
+    The interval is that of a share (Wilson 1927). "" where nothing was skipped.
+    """
+    from statsmodels.stats.proportion import proportion_confint  # only who skips needs it
+
+    left = skipped(evals, read(evals))
+    if not left:
+        return ""
+    judged = {label[:2]: label.relevance for label in evals.judgments}
+    judged |= {pair: entry.relevance for pair, entry in latest(entries(evals)).items()}
+    drawn = [pair for pair, is_drawn in left.items() if is_drawn]
+    grades = [judged[pair] for pair in drawn if pair in judged]
+    n = how_many(len(left), "document")
+    words = f"{n} skipped ({SKIPPED}), {len(drawn)} of them drawn to be read blind"
+    if not grades:
+        return f"{words}: none is judged yet, so what the stops cost is unknown."
+    relevant = sum(grade > 0 for grade in grades)
+    low, high = proportion_confint(relevant, len(grades), method="wilson")
+    share = f"{relevant / len(grades):.0%} (95 % interval {low:.0%} to {high:.0%})"
+    lost = f"{low * len(left):.0f} to {high * len(left):.0f}"
+    return f"{words}: {relevant} of {len(grades)} judged are relevant, {share}; of all {lost}."
 
 
 def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
@@ -294,9 +412,16 @@ def merge(evals: EvalSet) -> int:
         kept = kept_entries(log)
         new = _new_judgments(evals.judgments, _is_graded(evals), latest(kept))
         judgments = _with_new(labels, new)
-        queries = _with_kinds(table, judgments, kept, _kinds_before(log))
-        changed = sum(query != row for query, row in zip(queries, table, strict=True))
-        if changed:
+        listed = _without_zeros(table, judgments)
+        queries = _with_kinds(listed, judgments, kept, _kinds_before(log))
+        left = [
+            {"query_id": query_id, "doc_id": doc_id, "drawn": is_drawn}
+            for (query_id, doc_id), is_drawn in skipped(evals, log).items()
+        ]
+        changed = sum(query != row for query, row in zip(queries, listed, strict=True))
+        if left != evalset.read_extra(evals, SKIPPED):
+            files.write_jsonl(folder / SKIPPED, left)
+        if queries != table:
             files.write_jsonl(folder / QUERY_TABLE, queries)
         if new:
             files.write_jsonl(folder / JUDGMENTS, judgments)
@@ -339,10 +464,12 @@ def _new_judgments(
     labels: list[evalset.Judgment], graded: bool, given: dict[Pair, Entry]
 ) -> dict[Pair, Entry]:
     """Return what the labels don't hold with a grade. Raises ValueError for other grades."""
-    grades = {label[:2]: label.relevance for label in labels}
+    labels_by_pair = {label[:2]: label for label in labels}
+    grades = {pair: label.relevance for pair, label in labels_by_pair.items()}
     new, conflicts = {}, []
     for pair, entry in sorted(given.items()):
-        if pair not in grades or (entry.relevance and not graded):
+        is_first = pair not in grades or (entry.relevance and not graded)
+        if is_first or _replaces(entry, labels_by_pair[pair]):
             new[pair] = entry
         elif entry.relevance != grades[pair]:
             says = f"{JUDGMENTS} says {grades[pair]}" if graded else f"{QUERY_TABLE} lists it"
@@ -352,6 +479,13 @@ def _new_judgments(
             )
     files.refuse(conflicts)
     return new
+
+
+def _replaces(entry: Entry, label: evalset.Judgment) -> bool:
+    """Return whether a judgment was given to change this label, and does."""
+    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
+    is_other = (entry.relevance, quotes) != (label.relevance, label.evidence)
+    return entry.was == label.relevance and is_other
 
 
 def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
@@ -368,12 +502,24 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
     return [row for own in by_query.values() for row in own]
 
 
+def _without_zeros(table: list[dict], labels: list[dict]) -> list[dict]:
+    """Return the rows of the queries; what has the grade 0 by now is no longer listed."""
+    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
+    queries = []
+    for row in table:
+        listed = row.get("relevant_doc_ids", [])
+        left = [doc_id for doc_id in listed if (row["query_id"], doc_id) not in zeros]
+        queries.append(row if left == listed else {**row, "relevant_doc_ids": left})
+    return queries
+
+
 def _kinds_before(log: list[tuple[str, dict]]) -> dict[str, str]:
     """Return the kind of each query before it was set aside, also of those taken back."""
     kinds = {}
     for _, row in log:
         kind = row.get("kind", "unspecified")
-        if row.get("doc_id") == "" and kind != files.NO_ANSWER:
+        sets_aside = row.get("doc_id") == "" and "skipped" not in row
+        if sets_aside and kind != files.NO_ANSWER:
             kinds[row["query_id"]] = kind
     return kinds
 

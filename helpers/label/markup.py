@@ -6,20 +6,21 @@ A document is rendered from its Markdown: no markup of its own acts, and nothing
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 from pathlib import Path
 
 import mistune
 
 from ..measure import evalset, files
-from ..measure.inert import Markup, clean, mark_words
-from ..measure.text import how_many
+from ..measure.inert import Markup, clean, mark_words, without_markdown
+from ..measure.text import how_many, snippet
 from .labelling import Entry, agreement
 from .selection import MARKS, SIGN, without_unshown
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
-ASIDE, FINISH = "No answer", "Finish"
+BEST, SHORT = 3, 300  # blocks above a page, characters of each
+ASIDE, FINISH, ANOTHER = "No answer", "Finish", "Another page"
 HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
 STYLE = Markup(  # JupyterLab resets marks and tables
     "<style>.labelling{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
@@ -103,22 +104,44 @@ def _places_on_page(text: str, start: int, end: int, page: str) -> range:
     return found[earlier] if earlier < len(found) else range(0)
 
 
-def document_html(document: evalset.Document, words: set[str], passages: Iterable = ()) -> Markup:
+def best_passages(text: str, words: set[str], split: Callable[[str], list[str]]) -> list[str]:
+    """Return up to three blocks of a Markdown text with the most different `words`, best first.
+
+    `split` returns the words of a text. A block stands between blank lines; of equals the first
+    comes first, and one without any of the words doesn't come.
+    """
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text)]
+    n_words = {block: len(words & {*split(block)}) for block in blocks}
+    best = sorted(n_words, key=lambda block: -n_words[block])
+    return [block for block in best[:BEST] if n_words[block]]
+
+
+def document_html(
+    document: evalset.Document, words: set[str], passages: Iterable = (), best: Iterable[str] = ()
+) -> Markup:
     """Return title, facts and body in a frame of its own, so that it starts at its top.
 
-    `passages` are (start, end) in characters of the retrieval text, underlined in the body.
+    `passages` are (start, end) in characters of the retrieval text, underlined in the body; the
+    `best` blocks of the body stand above it, too, in short.
     """
     facts = (document.kind, document.service, document.updated, document.version)
     page = Markup(
         '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
-        'style="max-height:26em"><b>{}</b><div class="facts">{}</div><div class="body">{}</div>'
-        "</div>"
+        'style="max-height:26em"><b>{}</b><div class="facts">{}</div>{}<div class="body">{}'
+        "</div></div>"
     )
     title = Markup(mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
     head = len(document.retrieval_text) - len(document.text)
     in_body = [(start - head, end - head) for start, end in passages]
-    return page.format(STYLE, title, known, markdown_html(document.text, words, in_body))
+    first = Markup("")
+    for block in best:
+        short = without_markdown(block)
+        if len(short) > SHORT:
+            short = snippet(short, words, SHORT)
+        first += Markup("<blockquote>{}</blockquote>").format(Markup(mark_words(short, words)))
+    body = markdown_html(document.text, words, in_body)
+    return page.format(STYLE, title, known, first, body)
 
 
 def old_label_html(row: dict) -> Markup:
@@ -145,10 +168,9 @@ def guide_html(folder: Path) -> Markup:
 
 
 def keys_html(keys: dict[str, str]) -> Markup:
-    """Return {key: what it does} as a small table."""
-    row = Markup("<tr><td><kbd>{}</kbd></td><td>{}</td></tr>")
-    rows = (row.format(*pair) for pair in keys.items())
-    return Markup("<table>{}</table>").format(Markup("").join(rows))
+    """Return {key: what it does} as one line."""
+    pairs = (Markup("<kbd>{}</kbd> {}").format(*pair) for pair in keys.items())
+    return Markup('<p style="font-size:0.75em">{}</p>').format(Markup(" · ").join(pairs))
 
 
 def message_html(words: str, wrong: bool = False) -> Markup:
@@ -158,14 +180,13 @@ def message_html(words: str, wrong: bool = False) -> Markup:
     return Markup(line).format(Markup(look), Markup("<br>").join(words.split("\n")))
 
 
-def question_html(query: evalset.Query) -> Markup:
+def question_html() -> Markup:
     """Return what stands in place of a document when none judged so far answers the query."""
     return Markup(
         "<p><b>No document judged for this query answers it.</b></p>"
         "<p><b>{}</b> sets it aside: it stays in the folder with the kind none, and nothing "
-        "is measured on it. If you know a document that answers, judge that one by its id: "
-        "<code>{}</code></p>"
-    ).format(ASIDE, f"panel.Panel(evals, [({query.query_id!r}, 'ID')]).show()")
+        "is measured on it. Is there one that nobody proposed? Look for it under <b>{}</b>.</p>"
+    ).format(ASIDE, ANOTHER)
 
 
 def end_html(judgments: list[Entry], n: int, grades: tuple[int, ...], then: Markup) -> Markup:

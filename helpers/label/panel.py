@@ -1,36 +1,46 @@
 """Judge pooled documents in JupyterLab, one at a time; each judgment goes to the log at once."""
 
 import datetime
+import re
 from collections.abc import Callable, Collection
 from functools import partial
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import ipywidgets as widgets
 from IPython.display import display
 
-from ..measure import evalset, files, installation, reading, runs
+from ..measure import baseline, evalset, files, installation, reading, runs
 from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
 from . import labelling, markup
-from .labelling import Entry, Turn
-from .markup import ASIDE, FINISH
-from .selection import Page, Selectable, quote_of
+from .labelling import JUDGMENTS, Entry, Turn
+from .markup import ANOTHER, ASIDE, FINISH
+from .selection import SIGN, Page, Selectable, quote_of, without_unshown
 
-SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "the next line", "the line before"
+SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "next line", "line before"
+STOP = "Next query"  # the rest of this one stays unread
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
+OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
+BETWEEN = re.compile(r"\n(?:\+|or)\n")
 ACCEPT = "Accept"  # an old label, with the passage that is marked
-KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "+": AND, "j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR}
+KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
+    OR: "o: what you take next proves the grade by itself, too",
+    STOP: f"q: after {labelling.ENOUGH_ZEROS} zeros in a row, leave the rest of this query unread",
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
     ACCEPT: "a: the old grade holds, and the marked passage proves it",
     FINISH: "end here: what is judged goes into the folder",
 }
-HALF_TYPED = "Not saved: the passage beside a + is missing: take it or delete +."
+HALF_TYPED = "Not saved: the passage beside a + or an or is missing: take it or delete the sign."
+HALF_WRITTEN = "The last judgment was half written when its process ended: it is asked again."
+RESULTS = 5  # pages that the search box lists
 SELECT = " Select the words that prove it in the text, then press the grade again."
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
 NO_LINES = "There is no line below the title: select in the text."
@@ -52,9 +62,10 @@ class Task(NamedTuple):
 
 
 def merge_log(evals: EvalSet) -> str:
-    """Take the log into the folder, and say what comes next."""
+    """Take the log into the folder, and say what comes next, and what the stops cost."""
     new = how_many(labelling.merge(evals), "new judgment")
-    return f"{new} went from the log into the folder. Run this notebook again to go on with them."
+    words = f"{new} went from the log into the folder. Run this notebook again to go on with them."
+    return "\n".join(filter(None, [words, labelling.stop_cost(evalset.load(evals.folder))]))
 
 
 LABELLING = Task(labelling.LOG, merge_log, MERGED_THEN)
@@ -64,7 +75,8 @@ class Panel:
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); EvalSetError names ids that the folder does not know.
-    `repeats` is the share (0 to 1) that is shown twice, unannounced; `task` is what for.
+    `order` is find or blind, else that of the set. `repeats` is the share (0 to 1) that is shown
+    twice in the blind order, unannounced; `task` is what for.
     """
 
     def __init__(
@@ -74,29 +86,40 @@ class Panel:
         seed: int = 0,
         repeats: float = 0.1,
         task: Task = LABELLING,
+        order: str = "",
     ):
         faults = [labelling.judgment_fault(Entry(*pair, 0), evals) for pair in sorted(set(pairs))]
         files.refuse([fault for fault in faults if fault])
         self.evals, self.task, self.old = evals, task, reading.waiting(evals)
         self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
-        self.queue = self._by_effect(labelling.schedule(pairs, seed, repeats))
+        self.is_finding, self.seed = (order or evals.reading) == "find", seed
+        turns = find_turns(evals, pairs, seed) if self.is_finding else None
+        self.queue = self._by_effect(turns or labelling.schedule(pairs, seed, repeats))
+        self.asked: list[Turn] = []  # somebody looked them up: they are shown now
+        self.found: list[str] = []  # documents that the search box lists
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown = set(documents)
         self.queries = list(dict.fromkeys(turn.query_id for turn in documents))
         self.words = markup.telling_words(evals)
+        self.is_labelling = task.log == labelling.LOG  # labels may be looked up and changed
+        self.labels = {label[:2]: label for label in evals.judgments if self.is_labelling}
         set_aside = {(query_id, "") for query_id in evals.unanswered}
-        self.pairs = set_aside.union(pairs)  # what Undo may take back
+        own = {(query_id, "") for query_id in self.queries}
+        self.pairs = set_aside.union(pairs, own)  # what Undo may take back
         self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
         self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
         self.actions[NEXT_LINE] = partial(self._take_line, 1)
         self.actions[LINE_BEFORE] = partial(self._take_line, -1)
-        self.actions |= {FINISH: self._finish, AND: self._ask_for_more}
+        self.actions |= {FINISH: self._finish, AND: partial(self._ask_for_more, PLUS)}
+        self.actions[OR] = partial(self._ask_for_more, EITHER)
+        if self.is_finding:
+            self.actions[STOP] = self._stop
         if any(self.kept.get(turn.pair) for turn in documents):
             self.actions[ACCEPT] = self._accept
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
-        self._next("")
+        self._next(HALF_WRITTEN if labelling.half_line(evals, task.log) else "")
 
     def show(self) -> None:
         """Display the panel."""
@@ -115,16 +138,31 @@ class Panel:
         """Make the widgets of the page."""
         self.query, self.document, self.message, self.count = Page(), Selectable(), Page(), Page()
         self.document.observe(self._selected, "selected")
-        self.bar = widgets.IntProgress(max=len(self.shown) or 1, layout={"width": "16em"})
+        self.units = self.queries if self.is_finding else self.shown
+        self.bar = widgets.IntProgress(max=len(self.units) or 1, layout={"width": "16em"})
+        label = {"description_width": "initial"}  # a description is the label of its input
         self.evidence = widgets.Textarea(
+            description="Evidence",
+            style=label,
             placeholder="Evidence for 1 and more: select it in the text above",
             tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
             layout={"width": "99%", "height": "4.5em"},
         )
         self.key = widgets.Text(
-            placeholder=" ".join(self.keys), tooltip="keys: see below", layout={"width": "8em"}
+            description="Keys",
+            style=label,
+            placeholder=" ".join(self.keys),
+            layout={"width": "12em"},
         )
         self.key.observe(self._typed, "value")
+        self.search = widgets.Text(
+            description=ANOTHER,
+            style=label,
+            continuous_update=False,  # Enter looks it up
+            placeholder="words or an id",
+        )
+        self.search.observe(self._searched, "value")
+        self.results = Page()
         grades = self.evals.grades
         labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
         labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
@@ -142,9 +180,12 @@ class Panel:
         folded = "<details><summary>Labelling guide</summary>{}</details>"  # opens by keyboard
         self.guide = Page(Markup(folded).format(markup.guide_html(self.evals.folder)))
         wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        progress = widgets.HBox([self.bar, self.count], layout=wrap)
-        actions = widgets.HBox([*self.buttons.values(), self.key], layout=wrap)
-        rows = [progress, self.query, self.document, self.evidence, actions, self.message, keys]
+        progress = widgets.HBox([self.key, self.bar, self.count], layout=wrap)  # Tab starts there
+        actions = widgets.HBox([*self.buttons.values()], layout=wrap)
+        rows = [progress, self.query]
+        if self.is_labelling:
+            rows += [self.search, self.results]
+        rows += [self.document, self.evidence, actions, self.message, keys]
         self.box = widgets.VBox([*rows, self.guide], layout={"max_width": "60em"})
 
     # What a person does.
@@ -185,14 +226,15 @@ class Panel:
 
     def _take(self, words: str) -> None:
         """Put a passage in the place of the last one."""
-        before, plus, _ = self.evidence.value.rpartition(PLUS)
-        self.evidence.value = before + plus + words
+        last = BETWEEN.split(self.evidence.value)[-1]
+        self.evidence.value = self.evidence.value.removesuffix(last) + words
 
-    def _ask_for_more(self) -> None:
-        if not self.evidence.value.rpartition(PLUS)[2].strip():
-            raise ValueError("Take a passage first, then the one that is needed, too.")
-        self.evidence.value += PLUS
-        self._say("Take the passage that is needed, too.", wrong=False)
+    def _ask_for_more(self, sign: str) -> None:
+        if not BETWEEN.split(self.evidence.value)[-1].strip():
+            raise ValueError("Take a passage first, then the next one.")
+        self.evidence.value += sign
+        needed = "that is needed, too" if sign == PLUS else "that proves it by itself, too"
+        self._say(f"Take the passage {needed}.", wrong=False)
 
     def _take_line(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
@@ -208,16 +250,18 @@ class Panel:
         if not relevance:
             self._save(0, "")
             return
-        quotes = []
-        for typed in self.evidence.value.split(PLUS):
-            words = typed.strip()
-            if words not in self.text:
-                words = quote_of(words, self.text)[0] or words
-            quotes.append(words)
-        if len(quotes) > 1 and not all(quotes):
-            raise ValueError(HALF_TYPED)
-        evidence = [quotes] if len(quotes) > 1 else quotes[0]
-        self._save(relevance, evidence)
+        alternatives = []
+        for part in self.evidence.value.split(EITHER):
+            quotes = [self._as_written(typed.strip()) for typed in part.split(PLUS)]
+            alternatives.append(quotes if len(quotes) > 1 else quotes[0])
+            if BETWEEN.search(self.evidence.value) and not all(quotes):
+                raise ValueError(HALF_TYPED)
+        is_one = len(alternatives) == 1 and isinstance(alternatives[0], str)
+        self._save(relevance, alternatives[0] if is_one else alternatives)
+
+    def _as_written(self, words: str) -> str:
+        """Return a passage as it stands in the document, or the words where none reads like it."""
+        return words if words in self.text else quote_of(words, self.text)[0] or words
 
     def _accept(self) -> None:
         """Take the old grade, with the passages that are marked."""
@@ -226,6 +270,8 @@ class Panel:
 
     def _save(self, relevance: int, evidence: str | list) -> None:
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
+        if self.turn in self.asked and self.turn.pair in self.labels:
+            row["was"] = self.labels[self.turn.pair].relevance
         fault = labelling.judgment_fault(Entry(**row), self.evals)
         if not fault:
             self._write(row, f"Saved: {relevance}.")
@@ -242,25 +288,72 @@ class Panel:
     def _undo(self) -> None:
         """Withdraw the last judgment of these pairs and show it again, also after a restart."""
         last = self.own[-1]
-        self.queue = [last.turn, *(turn for turn in self.queue if turn != last.turn)]
-        what = last.relevance if last.doc_id else ASIDE
-        self._write(labelling.undo_row(last), f"Taken back: {what}.")
+        if last.skipped:
+            turns, what = [Turn(last.query_id, doc_id) for doc_id in last.skipped], STOP
+        else:
+            turns, what = [last.turn], last.relevance if last.doc_id else ASIDE
+        self._write(labelling.undo_row(last), "")
+        self.queue = [*turns, *(turn for turn in self.queue if turn not in turns)]
+        if last.pair in self.labels:
+            self.asked.insert(0, last.turn)
+        self._next(f"Taken back: {what}.")
 
     def _write(self, row: dict, words: str) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat()
         labelling.append(self.evals, self.task.log, {**row, "time": now})
+        self.asked = [turn for turn in self.asked if turn != self.turn]
         self._next(words)
 
     def _skip(self) -> None:
+        if self.turn in self.asked:
+            self.asked.remove(self.turn)
+            self._next("Left as it was.")
+            return
         self.queue.remove(self.turn)
         self.queue.append(self.turn)
         self._next("Skipped: it comes again at the end.")
 
+    def _rest(self) -> list[str]:
+        """Return the documents that are still to be read for the query that is shown."""
+        later = self.due[self.due.index(self.turn) :]
+        rest = takewhile(lambda turn: turn.query_id == self.turn.query_id, later)
+        return [turn.doc_id for turn in rest if turn.doc_id and turn not in self.done]
+
+    def _stop(self) -> None:
+        """Leave the rest of a query unread; a tenth of it comes later, among other queries."""
+        rest = self._rest()
+        row = labelling.stop_row(self.turn.query_id, rest, self.seed)
+        self._write(row, f"{how_many(len(rest), 'document')} skipped.")
+
+    def _searched(self, change: dict) -> None:
+        """Look up what is typed in the search box: words, or the id or number of a document."""
+        words = change["new"].strip()
+        self.search.value = ""
+        try:
+            if words and self.turn:
+                self._look_up(words)
+        except (ValueError, OSError) as error:
+            self._say(str(error))
+
+    def _look_up(self, words: str) -> None:
+        numbered = {str(number): doc_id for number, doc_id in enumerate(self.found, 1)}
+        doc_id = numbered.get(words, words)
+        if doc_id in self.evals.documents:
+            self.asked.insert(0, Turn(self.turn.query_id, doc_id))
+            self.pairs.add(self.asked[0].pair)
+            self._next("")
+            return
+        folder = self.evals.folder
+        self.found = [*islice(baseline.find(words, folder), RESULTS)]
+        self.results.value = baseline.ask(words, RESULTS, folder).data
+        self._say("Type the number of a page there to judge it for this query.", wrong=False)
+
     def _finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
         words = self.task.finish(self.evals)
-        if left := len(self.shown) - self.bar.value:
-            words += f" {how_many(left, 'document')} left: run this cell again to judge on."
+        if left := len(self.units) - self.bar.value:
+            what = "query" if self.is_finding else "document"
+            words += f" {how_many(left, what)} left: run this cell again to judge on."
         self.live, self.box.children = set(), [self.message]
         self._say(words, wrong=False)
 
@@ -268,37 +361,79 @@ class Panel:
 
     def _next(self, words: str) -> None:
         """Show what is due, how far the work is, what can be done now, and `words`."""
-        entries = labelling.entries(self.evals, self.task.log)
-        self.own = [entry for entry in entries if entry.pair in self.pairs]
-        self.turn = turn = labelling.next_turn(self.queue, entries)
-        done, n = len(self.shown & {entry.turn for entry in entries}), len(self.shown)
-        self.bar.value, self.count.value = done, f"{done} of {n} judged"
+        log = labelling.read(self.evals, self.task.log)
+        acts = labelling.kept_acts(log)
+        entries = [act for act in acts if not act.skipped]
+        self.own = [act for act in acts if act.pair in self.pairs]
+        self.latest = labelling.latest(entries)
+        self.done = {entry.turn for entry in entries}
+        self.zeros = 0
+        self.left = labelling.skipped(self.evals, log) if self.is_finding else {}
+        self.due = labelling.without_skipped(self.queue, self.left, self.seed)
+        self.turn = turn = next(iter(self.asked), labelling.next_turn(self.due, entries))
+        self.found, self.results.value, self.search.disabled = [], "", not turn
+        self._count()
         if not turn:
             self._offer(None)
+            n = len(self.shown - {Turn(*pair) for pair in self.left})
             page = markup.end_html(entries, n, self.evals.grades, self.task.then)
             self._show_page("", page, {UNDO, FINISH})
         elif turn.doc_id:
-            self._show_document(turn)
+            self._show_document(turn, entries)
         else:
             query = self.evals.all_queries[turn.query_id]
             self._offer(None)
-            page = markup.question_html(query)
+            page = markup.question_html()
             self._show_page(markup.HEADING.format(query.query), page, {ASIDE, SKIP, UNDO, FINISH})
+        if turn in self.asked and (standing := self._standing(turn.pair)):
+            words += f" Its grade so far: {standing['relevance']}."
+        if STOP in self.live:
+            left = how_many(len(self._rest()), "document")
+            words += f" {self.zeros} zeros in a row: {STOP} (q) leaves {left} unread."
         self._say(words + labelling.number_due(self.evals, entries), wrong=False)
 
-    def _show_document(self, turn: Turn) -> None:
+    def _count(self) -> None:
+        """Show how far the work is: documents, or queries and what was found."""
+        if not self.is_finding:
+            done, n = len(self.shown & self.done), len(self.shown)
+            self.bar.value, self.count.value = done, f"{done} of {n} judged"
+            if self.turn in self.shown:
+                place = f"query {self.queries.index(self.turn.query_id) + 1} of {len(self.queries)}"
+                self.count.value = f"{done + 1} of {n}, {place}"
+            return
+        due = [turn for turn in self.shown - self.done if turn.pair not in self.left]
+        found = [e for e in self.latest.values() if e.relevance and e.query_id in self.queries]
+        self.bar.value = len(self.queries) - len({turn.query_id for turn in due})
+        n = how_many(len(self.queries), "query")
+        self.count.value = f"{self.bar.value} of {n}, {len(found)} relevant found"
+
+    def _standing(self, pair: Pair) -> dict:
+        """Return the grade and the evidence that a pair has by now, {} for none."""
+        if pair in self.latest:
+            return self.latest[pair]._asdict()
+        if pair in self.labels:
+            label = self.labels[pair]
+            return {"relevance": label.relevance, "evidence": [[*q] for q in label.evidence]}
+        return {}
+
+    def _show_document(self, turn: Turn, entries: list[Entry]) -> None:
         """Show the document of a turn, with its old label if it has one."""
         query, document = self.evals.all_queries[turn.query_id], self.evals.documents[turn.doc_id]
-        place = f"query {self.queries.index(turn.query_id) + 1} of {len(self.queries)}"
-        self.count.value = f"{self.bar.value + 1} of {len(self.shown)}, {place}"
-        self._offer(document)
-        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT}
+        words, best = self.words[turn.query_id], []
+        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT, STOP}
+        if turn in self.asked:
+            row = self._standing(turn.pair) or row
+        elif self.is_finding and turn.pair not in self.left:
+            best = markup.best_passages(document.text, words, self.evals.words)
+            self.zeros = labelling.zeros_in_a_row(entries, turn.query_id)
+            live |= {STOP} if self.zeros >= labelling.ENOUGH_ZEROS else set()
+        self._offer(document, best)
         if self.kept.get(turn.pair):
             live.add(ACCEPT)
             taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
             self.buttons[ACCEPT].description = taken
         passages = row.get("passages", [])
-        page = markup.document_html(document, self.words[turn.query_id], passages)
+        page = markup.document_html(document, words, passages, best)
         heading = markup.HEADING.format(query.query) + markup.old_label_html(row)
         self._show_page(heading, page, live)
 
@@ -309,17 +444,38 @@ class Panel:
         for name, button in self.buttons.items():
             button.disabled = name not in self.live
 
-    def _offer(self, document: evalset.Document | None) -> None:
-        """Offer the lines below the title of a document as evidence; none is taken yet."""
+    def _offer(self, document: evalset.Document | None, best: Collection[str] = ()) -> None:
+        """Offer the lines below the title as evidence, the best ones first; none is taken yet."""
         self.text = document.retrieval_text if document else ""
         self.body = document.text if document else ""
-        self.lines = [line.strip() for line in self.body.split("\n") if line.strip()]
+        lines = "\n".join([*best, self.body]).split("\n")
+        shown = [line.strip() for line in lines if re.search(SIGN, without_unshown(line))]
+        self.lines = [*dict.fromkeys(shown)]
         self.line = -1
         self.document.selected = self.evidence.value = ""
         self.evidence.layout.display = None if document else "none"
 
     def _say(self, words: str, wrong: bool = True) -> None:
         self.message.value = markup.message_html(words, wrong)
+
+
+def find_turns(evals: EvalSet, pairs: list[Pair], seed: int) -> list[Turn]:
+    """Return the turns of the order that finds: in each query the likeliest documents first."""
+    from . import pooling  # takes two seconds to import
+
+    fused = pooling.fused(pooling.by_ranker(evals, keep=True))
+    return labelling.find_order(pairs, fused, seed)
+
+
+def reopen(evals: EvalSet, query_id: str) -> None:
+    """Show the judged documents of a query again, with their grades: a new one takes its place."""
+    pairs = [label[:2] for label in evals.judgments if label.query_id == query_id]
+    if not pairs:
+        raise evalset.EvalSetError([f"{JUDGMENTS}: no label of query {query_id}, wanted its id"])
+    shown = Panel(evals, pairs, repeats=0, order="blind")
+    shown.asked = [*shown.queue]
+    shown._next("")
+    shown.show()
 
 
 def require_labels(evals: EvalSet) -> None:
@@ -342,8 +498,11 @@ def require_labels(evals: EvalSet) -> None:
         print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
     if listed:
         print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
-    if (listed or evals.waiting) and installation.is_live():
-        Panel(evals, _pairs_of_waiting(evals, listed)).show()
+    drawn = labelling.unread_drawn(evals)
+    if drawn:
+        print(f"{how_many(len(drawn), 'skipped pair')} drawn to be read blind")
+    if (listed or drawn or evals.waiting) and installation.is_live():
+        Panel(evals, _pairs_of_waiting(evals, [*listed, *drawn])).show()
 
 
 def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:
@@ -351,5 +510,5 @@ def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:
     waits = evals.waiting.keys() - {query_id for query_id, _ in listed}
     if not waits:
         return [*listed]
-    pairs = labelling.pairs_to_judge(evals)
-    return [pair for pair in pairs if pair in listed or pair[0] in waits]
+    pairs = [pair for pair in labelling.pairs_to_judge(evals) if pair[0] in waits]
+    return [*dict.fromkeys([*listed, *pairs])]

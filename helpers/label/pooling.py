@@ -1,7 +1,8 @@
 """Choose what to judge: pool different rankers, pick negatives."""
 
 import functools
-from collections import Counter, defaultdict
+import json
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,13 +13,16 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.preprocessing import normalize
 
-from ..measure import baseline, files, runs, sparse, stats
+from ..measure import baseline, files, runs, sparse, stats, text
 from ..measure.evalset import EvalSet
 
 STEM = functools.cache(snowballstemmer.stemmer("english").stemWord)
 LATENT = 100  # dimensions of latent semantic analysis
 NOISE = 1e-9  # a cosine of rounding alone
 PRIOR, FEEDBACK, EXPANSION = 1000, 10, 20  # of RM3: Dirichlet's mu, its documents and its words
+RANKS_DAMPED = 60  # the constant of reciprocal rank fusion
+CACHE = ".cache"
+RANKER_ROOMS = (__file__, baseline.__file__, sparse.__file__, text.__file__)
 Run = dict[str, runs.Ranking]  # by query_id
 
 
@@ -32,32 +36,73 @@ class StemCounts(NamedTuple):
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
 
 
-def by_ranker(evals: EvalSet, depth: int = 10) -> dict[str, Run]:
+def by_ranker(evals: EvalSet, depth: int = 10, keep: bool = False) -> dict[str, Run]:
     """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
     Four and the baseline are built here; the saved runs of session B, a current baseline among
-    them, and those of other systems are pooled with them.
+    them, and those of other systems are pooled with them. With `keep`, what is built is kept in
+    the folder, and is built again only when documents, queries or rankers differ.
     """
     if not evals.all_queries:
         return {}
-    texts = [document.retrieval_text for document in evals.documents.values()]
-    counts = stem_counts(evals, texts)
-    pooled = {
-        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
-        "character-ngrams": character_ngrams(evals, texts, depth),
-        "latent-semantics": latent_semantics(evals, counts, depth),
-        "relevance-model": relevance_model(evals, counts, depth),
-    }
     own = evals.folder / "runs" / f"{baseline.NAME}.trec"
     own_is_current = _is_current(evals, own)
-    if not own_is_current:
-        pooled[baseline.NAME] = baseline_run(evals, depth)
+    build = kept_runs if keep else built_runs
+    pooled = build(evals, depth, not own_is_current)
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
             if path != own or own_is_current:
                 run = runs.read_rankings(path)
                 pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
     return pooled
+
+
+def built_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+    """Return {ranker: run} of the rankers that need the documents alone."""
+    texts = [document.retrieval_text for document in evals.documents.values()]
+    counts = stem_counts(evals, texts)
+    built = {
+        "lucene-stemmed": lucene_stemmed(evals, texts, depth),
+        "character-ngrams": character_ngrams(evals, texts, depth),
+        "latent-semantics": latent_semantics(evals, counts, depth),
+        "relevance-model": relevance_model(evals, counts, depth),
+    }
+    if with_baseline:
+        built[baseline.NAME] = baseline_run(evals, depth)
+    return built
+
+
+def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+    """Return what `built_runs` does, from the folder's cache where it has a query's words.
+
+    The cache is of one corpus and one version of the rankers, the code of their rooms; it may be
+    deleted, and Git leaves it out.
+    """
+    path = evals.folder / CACHE / "rankings.json"
+    code = [files.file_hash(Path(room)) for room in RANKER_ROOMS]
+    of = [evals.corpus_hash(), evals.tokenizer, depth, with_baseline, *code]
+    content = files.json_page(path, problems=[]) if path.exists() else {}
+    known = content["queries"] if content.get("of") == of else {}
+    # The id counts, too: a query that is a document doesn't find itself.
+    words = {q: f"{q} {query.query}" for q, query in evals.all_queries.items()}
+    new = {q: query for q, query in evals.all_queries.items() if words[q] not in known}
+    built = {}
+    if new:
+        asked = evals._replace(queries=new, unanswered={}, waiting={})
+        built = built_runs(asked, depth, with_baseline)
+    rankings = {}
+    for q in evals.all_queries:
+        found = {name: run[q] for name, run in built.items() if q in new}
+        rankings[q] = found or known[words[q]]
+    if new:
+        files.write(path.with_name(".gitignore"), "*\n")
+        kept = {words[q]: found for q, found in rankings.items()}
+        files.write(path, json.dumps({"of": of, "queries": kept}))
+    pooled: dict[str, Run] = defaultdict(dict)
+    for q, found in rankings.items():
+        for name, ranking in found.items():
+            pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]
+    return dict(pooled)
 
 
 def _is_current(evals: EvalSet, path: Path) -> bool:
@@ -186,19 +231,20 @@ def pool(by_ranker: dict[str, Run], depth: int = 10) -> list[dict]:
     return [{"query_id": q, "doc_id": d, "rankers": names} for (q, d), names in pairs]
 
 
-def fused(by_ranker: dict[str, Run], depth: int) -> dict[str, list[str]]:
-    """Return the best documents of each query in all runs: reciprocal rank fusion.
+def fused(by_ranker: dict[str, Run]) -> dict[str, list[str]]:
+    """Return {query_id: document ids, best first} by the sum of 1 / (60 + rank) over the rankers.
 
-    A document scores the sum of 1 / (60 + its rank) over the runs (Cormack et al. 2009).
+    That is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009); of equals the first id wins.
     """
-    scores = defaultdict(Counter)
+    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for run in by_ranker.values():
         for query_id, ranking in run.items():
             for rank, (doc_id, _) in enumerate(ranking, 1):
-                scores[query_id][doc_id] += 1 / (60 + rank)
+                sums[query_id][doc_id] += 1 / (RANKS_DAMPED + rank)
     best = {}
-    for query_id, counted in scores.items():
-        best[query_id] = [doc_id for doc_id, _ in runs.in_order([*counted.items()])[:depth]]
+    for query_id, scores in sums.items():
+        ranking = runs.in_order([*scores.items()])
+        best[query_id] = [doc_id for doc_id, _ in ranking]
     return best
 
 

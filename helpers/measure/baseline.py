@@ -60,24 +60,24 @@ def open_box(folder: Path) -> tuple[EvalSet, Ranker, dict[str, Chunk]]:
     return evals, ranker(evals, units), {unit.chunk_id: unit for unit in units}
 
 
-def find(question: str) -> dict[str, Chunk]:
-    """Return {doc_id: its best chunk}, best first: all that share a word, of the set in EVALS."""
-    _, rank, by_id = open_box(evalset.folder())
+def find(question: str, folder: Path | None = None) -> dict[str, Chunk]:
+    """Return {doc_id: its best chunk}, best first: all that share a word; default: set in EVALS."""
+    _, rank, by_id = open_box(folder or evalset.folder())
     best: dict[str, Chunk] = {}
     for chunk_id, _ in rank(question, len(by_id)):
         best.setdefault(by_id[chunk_id].doc_id, by_id[chunk_id])
     return best
 
 
-def ask(question: str, top: int = 5):
+def ask(question: str, top: int = 5, folder: Path | None = None):
     """Return the first documents, each with title and best passage, the question's words marked.
 
     What stands in the set or in the question is shown as text and does nothing.
     """
-    evals, _, _ = open_box(evalset.folder())
+    evals, _, _ = open_box(folder or evalset.folder())
     words = {*text.content_words(evals.words(question))} or {*evals.words(question)}
     items = Markup("")
-    for doc_id, chunk in islice(find(question).items(), top):
+    for doc_id, chunk in islice(find(question, folder).items(), top):
         document = evals.documents[doc_id]
         whole = document.retrieval_text
         start = max(chunk.start, len(whole) - len(document.text))  # below the title

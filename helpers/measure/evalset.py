@@ -78,6 +78,7 @@ class EvalSet(NamedTuple):
     `decides` names the measure on which a comparison's verdict rests, `matters` the difference.
     From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
     and may be looked at on test, with the day. With the `split` strict, halves share no answer.
+    `reading` is the order of the labelling panel: find, or blind for sets that publish.
     """
 
     folder: Path
@@ -94,6 +95,7 @@ class EvalSet(NamedTuple):
     confirmed: dict[str, str] = {}
     split: str = ""
     waiting: dict[str, Query] = {}
+    reading: str = "find"
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import errno
 import gzip
 import hashlib
 import json
@@ -357,6 +358,42 @@ def as_lines(rows: Iterable[dict]) -> str:
 def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
     """Write one JSON object a line."""
     write(path, as_lines(rows))
+
+
+def half_line(content: bytes) -> bytes:
+    """Return the last line of a JSONL file that a killed process left half written, else b"".
+
+    It has no end and holds no object.
+    """
+    last = content.rpartition(b"\n")[2]
+    try:
+        if last.strip():
+            json.loads(last.decode("utf-8-sig"))
+    except ValueError:  # also of half a character
+        return last
+    return b""
+
+
+def append_row(path: Path, row: dict) -> None:
+    """Write one JSON object behind the lines of a file; when this returns, it is on disk.
+
+    A half-written last line goes, what stands before it stays. Raises OSError, and leaves no part
+    of the row, where it cannot be written whole.
+    """
+    content = path.read_bytes() if path.exists() else b""
+    whole = content.removesuffix(half_line(content))
+    line = as_lines([row]).encode("utf-8")
+    if whole and not whole.endswith(b"\n"):
+        line = b"\n" + line
+    with path.open("ab", buffering=0) as file:
+        file.truncate(len(whole))
+        try:
+            if file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            os.fsync(file.fileno())
+        except OSError:
+            file.truncate(len(whole))
+            raise
 
 
 @contextlib.contextmanager

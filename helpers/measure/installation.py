@@ -12,7 +12,9 @@ PROGRAM = "python -m helpers" if IN_CHECKOUT else "retrieval-baseline"
 COURSE = ("report", "check", "refresh", "learn", "progress", "site", "lab")  # want the notebooks
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 BARE = ("RUN", "QUERY")  # variables of the Makefile that are no option of a command
-EXTRAS = dict.fromkeys(("anywidget", "filelock", "ipywidgets", "nh3"), "label") | {"duckdb": "sql"}
+INSTEAD = {"report": "baseline", "lab": "label"}  # where the notebooks are not
+EXTRAS = dict.fromkeys(("anywidget", "filelock", "ipywidgets", "jupyterlab", "nh3"), "label")
+EXTRAS |= {"duckdb": "sql"}
 
 
 def is_live() -> bool:
@@ -23,15 +25,16 @@ def is_live() -> bool:
 def command(name: str, **variables: object) -> str:
     """Return how a command of the Makefile is typed here, such as `make export TO=x`.
 
-    That is `retrieval-baseline export --to x` where it's installed, and `report` is `baseline`.
+    That is `retrieval-baseline export --to x` where it's installed; `report` is `baseline` there,
+    and `lab` is `label`.
     """
     settings = [f"{key}={value}" for key, value in variables.items()]
     typed = " ".join(["make", name, *settings])
     if IN_CHECKOUT:
         return typed
-    if name in COURSE and name != "report":
+    if name in COURSE and name not in INSTEAD:
         return f"{typed} in a checkout of the workbook"
-    words = [PROGRAM, "baseline" if name == "report" else name]
+    words = [PROGRAM, INSTEAD.get(name, name)]
     for key, value in variables.items():
         if key not in BARE:
             words.append(f"--{key.lower()}")

@@ -108,11 +108,11 @@ def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
     change(folder / JUDGMENTS, '"relevance": 2', '"relevance": 4')
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}
-    settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict"}
+    settings |= {"confirmed": {"mine": "2026-11-23"}, "split": "strict", "reading": "blind"}
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
     own = ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1, 3, {"mine": "2026-11-23"})
-    assert evals[4:] == (*own, "strict", {})
+    assert evals[4:] == (*own, "strict", {}, "blind")
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(folder / JUDGMENTS, '"relevance": 4', '"relevance": 5')

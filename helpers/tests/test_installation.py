@@ -34,7 +34,8 @@ TYPED = [  # (target, variables, in a checkout, installed)
     ("compare", {"RUN": "x.trec"}, "make compare RUN=x.trec", "retrieval-baseline compare x.trec"),
     ("drop", {"QUERY": "q", "EVALS": "e"}, "make drop QUERY=q EVALS=e",
      "retrieval-baseline drop q --evals e"),
-    ("lab", {"EVALS": "e"}, "make lab EVALS=e", "make lab EVALS=e in a checkout of the workbook"),
+    ("lab", {"EVALS": "e"}, "make lab EVALS=e", "retrieval-baseline label --evals e"),
+    ("site", {}, "make site", "make site in a checkout of the workbook"),
 ]  # fmt: skip
 
 

@@ -12,11 +12,12 @@ PROOF = {"disk-full": "Delete <old> logs.", "queue-full": "Add a consumer."}
 def opened(folder, pairs=None, **options):
     evals = evalset.load(folder)
     pairs = pairs or [(q, d) for q in evals.queries for d in evals.documents]
-    return panel.Panel(evals, pairs, **{"repeats": 0, **options})
+    return panel.Panel(evals, pairs, **{"repeats": 0, "order": "blind", **options})
 
 
 def logged(folder):
-    return [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    lines = (folder / LOG).read_text("utf-8-sig").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def grades(folder):

@@ -1,6 +1,7 @@
 """The log: a judgment is on disk whole or not at all, whoever else writes to it."""
 
 import errno
+import io
 import json
 import subprocess
 import sys
@@ -42,6 +43,22 @@ def full_disk(path, monkeypatch):
     return str(fault)
 
 
+def short_write(path, monkeypatch):
+    """Let the system take nine bytes of a line, as a disk does that is nearly full."""
+    opened, writes = Path.open, []
+
+    class Short(io.FileIO):
+        def write(self, line):
+            writes.append(line)
+            return super().write(line[:9])
+
+    def short(self, mode="r", *more, **options):
+        return Short(self, mode) if "a" in mode else opened(self, mode, *more, **options)
+
+    monkeypatch.setattr(Path, "open", short)
+    return "[Errno 28] No space left on device"
+
+
 def held_by_another(path, monkeypatch):
     monkeypatch.setattr(labelling, "LOCK_WAIT", 0.05)
     lock = labelling.lock_log(path)
@@ -57,7 +74,7 @@ def broken_meanwhile(path, monkeypatch):
 def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeypatch):
     append(folder)
     path, whole = folder / LOG, (folder / LOG).read_bytes()
-    for obstacle in (full_disk, held_by_another, broken_meanwhile):
+    for obstacle in (full_disk, short_write, held_by_another, broken_meanwhile):
         with monkeypatch.context() as patch:
             words = obstacle(path, patch)
             before = path.read_bytes()
@@ -67,6 +84,22 @@ def test_what_cannot_be_written_is_told_and_the_log_is_as_before(folder, monkeyp
         path.write_bytes(whole)
     append(folder, "q2")
     assert len(grades(folder)) == 2
+
+
+def test_a_last_line_that_a_killed_process_wrote_by_half_goes_and_nothing_else(folder):
+    append(folder)
+    path, first = folder / LOG, (folder / LOG).read_bytes()
+    append(folder, "q2", "queue-full", time="é 文")
+    whole, file = path.read_bytes(), path.stat().st_ino
+    assert whole.startswith(first)
+    for cut in range(len(first), len(whole) + 1):
+        path.write_bytes(whole[:cut])
+        kept = 2 if cut >= len(whole) - 1 else 1  # the last byte ends the line
+        assert len(grades(folder)) == kept, whole[:cut]
+        append(folder, "q1", "queue-full")
+        asked = ["q1", "q2"][:kept] + ["q1"]
+        assert [row["query_id"] for row in logged(folder)] == asked, whole[:cut]
+        assert path.read_bytes().startswith(first) and path.stat().st_ino == file
 
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):

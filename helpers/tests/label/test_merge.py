@@ -9,10 +9,13 @@ from judging import PROOF, entry
 from labelled_sets import complete, rows
 
 from helpers.label import drop, labelling, pooling
-from helpers.label.labelling import LOG, PRACTICE
+from helpers.label.labelling import LOG, PRACTICE, SKIPPED
 from helpers.measure import evalset, files
 
 JUDGED, TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
+
+
+NAMED = {*drop.NAMING} - {"pool.jsonl", "skipped.jsonl"}  # written in the test
 
 
 def contents(folder):
@@ -39,7 +42,7 @@ def test_pairs_come_from_the_pool_a_list_or_the_rankers_without_what_is_judged(f
     listed = [{"query_id": "q2", "doc_id": d} for d in ("queue-full", "x", "disk-full", "a")]
     assert labelling.pairs_to_judge(evals, listed) == [("q2", d) for d in ("a", "disk-full", "x")]
     ranked = {"hand": {"q1": [("disk-full", 1.0)], "q2": [("disk-full", 1.0)]}}
-    monkeypatch.setattr(pooling, "by_ranker", lambda evals: ranked)
+    monkeypatch.setattr(pooling, "by_ranker", lambda evals, keep: ranked)
     assert labelling.pairs_to_judge(evals) == [("q2", "disk-full")]
     pooled = [{"query_id": "q2", "doc_id": d, "rankers": ["hand"]} for d in PROOF]
     write_rows(folder / "pool.jsonl", *pooled)
@@ -91,6 +94,10 @@ def mark(kind="list", **more):
     return entry("q1", "", kind=kind, time="1", **more)
 
 
+def stop(*doc_ids):
+    return entry("q1", "", skipped=[*(doc_ids or ("queue-full",))], drawn=[], time="1")
+
+
 TAKEN_BACK = {"undo": {"query_id": "q1", "doc_id": "", "time": "1"}}
 KINDS = [  # kind in the table, lines of the log, kind after the merge
     ("list", [], "list"),
@@ -101,6 +108,8 @@ KINDS = [  # kind in the table, lines of the log, kind after the merge
     ("none", [mark(), TAKEN_BACK], "list"),
     ("none", [mark(), TAKEN_BACK, mark("none")], "none"),
     ("none", [], "none"),  # by hand
+    ("list", [stop()], "list"),
+    ("none", [stop()], "none"),
     ("none", [entry("q2", "", kind="list")], "none"),
     ("none", [helps()], "unspecified"),  # nobody knows the kind before
     ("none", [mark(), helps()], "list"),  # a document that answers wins
@@ -121,6 +130,36 @@ def test_the_kind_that_a_query_gets(folder):
         assert rows(folder / TABLE) == [now, second], lines
         assert (folder / JUDGED).exists() == graded
         assert labelling.merge(evalset.load(folder)) == 0
+
+
+def test_what_was_skipped_is_written_until_the_log_takes_it_back(folder):
+    written = lambda: [(row["doc_id"], row["drawn"]) for row in rows(folder / SKIPPED)]  # noqa: E731
+    elsewhere = {"query_id": "q2", "doc_id": "disk-full", "drawn": True}
+    write_rows(folder / SKIPPED, elsewhere)
+    write_rows(folder / LOG, stop("queue-full", "disk-full") | {"drawn": ["queue-full"]})
+    assert labelling.merge(evalset.load(folder)) == 0
+    assert written() == [("disk-full", True), ("queue-full", True), ("disk-full", False)]
+    write_rows(folder / LOG, stop(), TAKEN_BACK, stop("disk-full"))
+    labelling.merge(evalset.load(folder))
+    assert written() == [("disk-full", True), ("disk-full", False)]
+
+
+CHANGES = [  # fields of the new judgment of (q1, disk-full), which is 2; the label after the merge
+    ({"relevance": 1, "evidence": "Delete", "was": 2}, (1, (("Delete",),))),
+    ({"relevance": 2, "evidence": ["Then", "call"], "was": 2}, (2, (("Then",), ("call",)))),
+    ({"relevance": 0, "was": 2}, (0, ())),
+]
+
+
+def test_a_grade_is_changed_where_the_judgment_names_the_one_that_it_replaces(folder):
+    for new, label in CHANGES:
+        copy = shutil.copytree(folder, folder.with_name(f"{folder.name}-{label[0]}"))
+        write_rows(copy / LOG, helps(), {**entry(), **new})
+        assert labelling.merge(evalset.load(copy)) == 1
+        after = evalset.load(copy)  # which loads: a 0 is listed no more
+        assert {j[:2]: j[2:] for j in after.judgments}["q1", "disk-full"] == label
+        assert "q1" in after.queries or not label[0]
+        assert labelling.merge(after) == 0
 
 
 class Killed(BaseException):
@@ -185,7 +224,7 @@ def test_a_dropped_query_leaves_every_file_and_nothing_is_lost(folder):
     write_rows(folder / LOG, entry("q1", time=""), undo, {"undo": "q1"}, entry("q2"))
     for name in (PRACTICE, "judge.jsonl", "to_read.jsonl"):
         write_rows(folder / name, entry("q1"), entry("q2"))
-    before = {name: rows(folder / name) for name in drop.NAMING if name != "pool.jsonl"}
+    before = {name: rows(folder / name) for name in drop.NAMING if name in NAMED}
     (folder / "pool.jsonl").write_text('{"query_id":"q3"}\n\n')  # as somebody wrote it
     counts = {JUDGED: 2, "second_pass.jsonl": 2, "negatives.jsonl": 1, "judge.jsonl": 1}
     counts |= {"to_read.jsonl": 1, LOG: 2, PRACTICE: 1, TABLE: 1}

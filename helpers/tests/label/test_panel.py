@@ -105,12 +105,16 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
 
 def test_the_panel_offers_the_grades_of_the_set(folder):
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
-    labels += ["And this too", "No answer", "Skip", "Undo", "Finish"]
+    labels += ["And this too", "Or this", "No answer", "Skip", "Undo", "Finish"]
     shown = opened(folder)
     assert [button.description for button in shown.buttons.values()] == labels
-    assert "<kbd>2</kbd></td><td>answers it</td>" in shown.box.children[-2].value
+    assert " · <kbd>2</kbd> answers it · <kbd>n</kbd> No" in shown.box.children[-2].value
+    line = shown.box.children[0]
+    assert line.children[0] is shown.key  # Tab goes there first
+    named = {shown.key: "Keys", shown.evidence: "Evidence", shown.search: "Another page"}
+    assert [box.description for box in named] == [*named.values()]
     (folder / "judgments.jsonl").unlink()
-    for highest, keys in ((1, "01nsu+jk"), (10, "0123456789nsu+jk")):
+    for highest, keys in ((1, "01nsu+ojk"), (10, "0123456789nsu+ojk")):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
         assert shown.buttons[str(highest)].description == f"{highest} answers it"
@@ -203,8 +207,8 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     assert logged(folder)[-1]["evidence"] == [together]
     shown.buttons["Undo"].click()
     for typed, told in (
-        ("Delete\n+\n", "the passage beside a + is missing"),
-        ("\n+\nDelete", "the passage beside a + is missing"),
+        ("Delete\n+\n", "the passage beside a +"),
+        ("\n+\nDelete", "the passage beside a +"),
         ("Delete\n+\nadd a consumer", "evidence 'add a consumer' is not in disk-full"),
     ):
         shown.evidence.value = typed
@@ -243,7 +247,7 @@ def test_two_keys_go_through_the_lines(folder):
     shown.key.value = "2"
     assert logged(folder)[0]["evidence"] == lines[1]
     shown.key.value = "j"
-    assert message(shown) == "!the next line does nothing now."
+    assert message(shown) == "!next line does nothing now."
 
 
 def test_a_document_without_lines_offers_none(folder):
@@ -292,12 +296,12 @@ def pairs_waiting(folder):
 
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     shown = opened(folder, pairs_waiting(folder))
-    assert live(shown) == {"0", "1", "2", "And this too", "Skip", "Finish"}
+    assert live(shown) == {"0", "1", "2", "And this too", "Or this", "Skip", "Finish"}
     assert (shown.bar.max, shown.count.value) == (2, "1 of 2, query 1 of 1")
     do(shown, 0), do(shown, 0)
     page = html.unescape(shown.document.value)
     assert "No document judged for this query answers it" in page and "disk" in shown.query.value
-    assert "panel.Panel(evals, [('q1', 'ID')]).show()" in page
+    assert "Look for it under <b>Another page</b>" in page
     assert live(shown) == {"No answer", "Skip", "Undo", "Finish"}
     assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
     shown.key.value = "n"
@@ -362,3 +366,99 @@ def test_finish_takes_the_log_into_the_folder_and_ends_the_panel(folder):
     shown.buttons["0"].click()  # a click that was on its way
     assert len(logged(folder)) == 1
     assert opened(folder).bar.value == 1
+
+
+def test_each_passage_may_prove_a_grade_and_some_only_together(folder):
+    shown = opened(folder, [("q1", "disk-full")])
+    shown.document.selected = "Delete"
+    shown.key.value = "o"
+    assert "proves it by itself, too" in message(shown)
+    shown.document.selected = "logs"
+    shown.document.selected = "Storage"  # in its place
+    shown.buttons["And this too"].click()
+    shown.document.selected = "call"
+    assert shown.evidence.value == "Delete\nor\nStorage\n+\ncall"
+    shown.key.value = "2"
+    assert logged(folder)[-1]["evidence"] == ["Delete", ["Storage", "call"]]
+    shown.buttons["Undo"].click()
+    shown.evidence.value = "Delete\nor\n"
+    shown.buttons["2"].click()
+    assert "the passage beside a + or an or is missing" in message(shown)
+
+
+def test_a_page_that_nobody_proposed_is_looked_up_and_judged_for_the_query(folder):
+    (folder / "judgments.jsonl").unlink()
+    shown = opened(folder, [("q1", "disk-full")])
+    shown.search.value = "consumer"
+    page = html.unescape(shown.results.value)
+    assert page == "<ol><li><b>queue-full</b><br>… <mark>consumer</mark>.</li></ol>"
+    assert shown.search.value == "" and "number of a page" in message(shown)
+    shown.search.value = "1"
+    assert shown.turn[:2] == ("q1", "queue-full") and shown.results.value == ""
+    assert "Add a consumer" in shown.document.value and message(shown) == ""
+    shown.buttons["Skip"].click()
+    assert shown.turn[:2] == ("q1", "disk-full") and message(shown) == "Left as it was."
+    shown.search.value = "queue-full"  # its id
+    do(shown, 1)
+    assert shown.turn[:2] == ("q1", "disk-full")
+    assert grades(folder) == {("q1", "queue-full"): 1}
+    shown.search.value = "queue-full"
+    assert message(shown) == " Its grade so far: 1." and "before: <q>Add" in shown.query.value
+    do(shown, 2)
+    shown.buttons["Undo"].click()
+    assert grades(folder) == {("q1", "queue-full"): 1}
+    shown.buttons["Skip"].click()
+    do(shown, 2)
+    assert shown.turn is None and shown.search.disabled
+    assert labelling.merge(evalset.load(folder)) == 2
+
+
+def test_a_grade_is_changed_after_finish(folder, monkeypatch):
+    panels = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: panels.append(self))
+    panel.reopen(evalset.load(folder), "q1")
+    shown = panels.pop()
+    assert len(shown.asked) == 2 and "Its grade so far: " in message(shown)
+    while shown.turn.doc_id != "disk-full":
+        shown.buttons["Skip"].click()
+    assert "before: <q>Delete <old> logs.</q> (grade 2" in html.unescape(shown.query.value)
+    do(shown, 0)
+    shown.buttons["Undo"].click()
+    assert shown.turn[:2] == ("q1", "disk-full") and "so far: 2" in message(shown)
+    do(shown, 1)
+    assert logged(folder)[-1]["was"] == 2
+    shown.buttons["Finish"].click()
+    labels = {label[:2]: label.relevance for label in evalset.load(folder).judgments}
+    assert labels["q1", "disk-full"] == 1 and labels["q1", "queue-full"] == 0
+    with pytest.raises(evalset.EvalSetError, match="no label of query q9"):
+        panel.reopen(evalset.load(folder), "q9")
+
+
+def test_a_judgment_that_was_written_by_half_is_told_and_asked_again(folder):
+    do(opened(folder), 0)
+    path = folder / LOG
+    path.write_bytes(path.read_bytes()[:-9])
+    shown = opened(folder)
+    assert "is asked again" in message(shown) and shown.bar.value == 0
+    do(shown, 0)
+    assert len(logged(folder)) == 1 and message(opened(folder)) == ""
+
+
+BLOCKS = "One disk here\n\n| disk | full |\n|--|--|\n\nNothing\n\nfull disk now\nand then\n\nA disk"
+
+
+def test_the_best_passages_stand_above_the_page_and_their_lines_come_first(folder):
+    best = markup.best_passages(BLOCKS, {"disk", "full", "now"}, str.split)
+    assert best == ["full disk now\nand then", "| disk | full |\n|--|--|", "One disk here"]
+    assert markup.best_passages(BLOCKS, {"zebra"}, str.split) == []
+    document = evalset.Document("d", "t", BLOCKS)
+    page = html.unescape(markup.document_html(document, {"disk"}, best=best[:1]))
+    assert "<blockquote>full <mark>disk</mark> now and then</blockquote>" in page
+    assert page.index("<blockquote>") < page.index("One ")
+    evals = evalset.load(folder)
+    evals.documents["disk-full"] = document
+    shown = panel.Panel(evals, [("q1", "disk-full")])
+    first = ["| disk | full |", "full disk now", "and then", "One disk here"]
+    for line in (*first, "Nothing", "A disk", "A disk"):
+        shown.key.value = "j"
+        assert shown.evidence.value == line

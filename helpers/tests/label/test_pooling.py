@@ -23,12 +23,14 @@ def test_pool_names_who_brought_a_pair_and_is_ten_deep_where_nothing_else_is_ask
     assert pooled == [("q1", d) for d in names[:10]] + [("q2", d) for d in names[2:]]
 
 
-def test_fused_ranks_add_up_over_the_rankers():
-    found = {"one": {"q1": ranked("abc")}, "two": {"q1": ranked("bca"), "q2": ranked("z")}}
-    scores = {"a": 1 / 61 + 1 / 63, "b": 1 / 62 + 1 / 61, "c": 1 / 63 + 1 / 62}
-    by_hand = sorted(scores, key=scores.get, reverse=True)
-    assert by_hand == ["b", "a", "c"]
-    assert pooling.fused(found, 2) == {"q1": by_hand[:2], "q2": ["z"]}
+def test_fused_ranks_add_one_over_sixty_and_the_rank_and_the_first_id_wins():
+    found = {"one": {"q": ranked("abd")}, "two": {"q": ranked("bac"), "p": ranked("z")}}
+    # a, b: 1/61 + 1/62; c, d: 1/63
+    assert pooling.fused(found) == {"q": [*"abcd"], "p": ["z"]}
+    found["three"] = {"q": ranked("d")}  # 1/63 + 1/61
+    assert pooling.fused(found)["q"] == [*"abdc"]
+    found = {"one": {"q": ranked("xay")}, "two": {"q": ranked("bcy")}}
+    assert pooling.fused(found)["q"] == [*"ybxac"]  # 2/63 is more than 1/61
 
 
 def twelve(folder):
@@ -151,3 +153,35 @@ def test_easy_negatives_are_ten_that_no_ranker_brought():
         assert row["easy"] == sorted({*row["easy"]}) and len(row["easy"]) == 10
         assert ("zero" in row["easy"]) != ("zero" in row["hard"])
     assert len(pooling.negatives(evals, found, 0, n=99)[0]["easy"]) == 41
+
+
+def test_rankings_are_built_once_for_a_corpus_a_query_and_a_version_of_the_rankers(
+    tmp_path, monkeypatch
+):
+    built, asked, evals = pooling.built_runs, [], made_up(tmp_path)
+
+    def noting(evals, *rest):
+        asked.append([*evals.all_queries])
+        return built(evals, *rest)
+
+    def newly_asked(evals):
+        asked.clear()
+        assert pooling.by_ranker(evals, keep=True) == pooling.by_ranker(evals)
+        return asked[0] if len(asked) > 1 else []  # the last is of by_ranker without a cache
+
+    monkeypatch.setattr(pooling, "built_runs", noting)
+    every = [*evals.all_queries]
+    assert newly_asked(evals) == every and newly_asked(evals) == []
+    reworded = evals.waiting | {"q3": evals.waiting["q3"]._replace(query="w1 w2 w5")}
+    assert newly_asked(evals._replace(waiting=reworded)) == ["q3"]
+    assert newly_asked(evals) == ["q3"]  # other words were kept no longer
+    page = evalset.Document("d01", "", "w1 w7")
+    edited = evals._replace(documents=evals.documents | {"d01": page})
+    assert newly_asked(edited) == every and newly_asked(edited) == []
+    monkeypatch.setattr(pooling, "RANKER_ROOMS", pooling.RANKER_ROOMS[:2])
+    assert newly_asked(edited) == every
+    cache = tmp_path / ".cache"
+    assert (cache / ".gitignore").read_text() == "*\n"
+    for content in ("{", ""):
+        (cache / "rankings.json").write_text(content)
+        assert newly_asked(edited) == every

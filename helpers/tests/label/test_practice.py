@@ -96,6 +96,7 @@ def test_the_panel_opens_only_where_widgets_live_and_never_in_the_workbooks_set(
     pairs = practice.pairs_to_practise(evals)
     practice.judge(evals, pairs)
     assert len(panels) == 1 and capsys.readouterr().out == ""
+    assert not panels[0].is_finding and panels[0].search not in panels[0].box.children
     monkeypatch.setenv("WORKBOOK_LIVE", "0")
     practice.judge(evals, pairs)
     monkeypatch.setenv("WORKBOOK_LIVE", "1")

@@ -1,13 +1,16 @@
 """What waits to be read is listed once, shown blind unless it has an old label, and judged."""
 
 import html
+import json
+import re
+from pathlib import Path
 
 import pytest
 from conftest import write_rows
 from judging import do, live, logged, opened
 from labelled_sets import rows
 
-from helpers.label import labelling, markup, panel
+from helpers.label import labelling, markup, panel, server
 from helpers.measure import evalset, installation, reading
 from helpers.measure.reading import TO_READ
 
@@ -141,3 +144,48 @@ def test_the_session_opens_what_waits_to_be_read_and_goes_on(unread, capsys, mon
         assert capsys.readouterr().out == told
     turns = {turn[:2] for turn in queues[0]}
     assert turns == {("q1", "queue-full"), ("q2", "disk-full")}
+
+
+def test_the_session_opens_what_was_drawn_of_the_skipped_pages(unread, capsys, monkeypatch):
+    queues = []
+    monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
+    monkeypatch.setenv(installation.LIVE, "1")
+    write_rows(unread / labelling.SKIPPED, ONE | {"drawn": False}, TWO | {"drawn": True})
+    panel.require_labels(evalset.load(unread))
+    told = "2 queries, each with a relevant document\n1 skipped pair drawn to be read blind\n"
+    assert capsys.readouterr().out == told
+    assert [turn[:2] for turn in queues[0]] == [("q1", "queue-full")]
+    judged = {**TWO, "relevance": 0}
+    write_rows(unread / "judgments.jsonl", *rows(unread / "judgments.jsonl"), judged)
+    panel.require_labels(evalset.load(unread))
+    assert len(queues) == 1
+
+
+def test_a_command_serves_the_panel_on_this_machine_only(unread, monkeypatch, capsys):
+    served, queues = [], []
+
+    def serve(words, env):
+        cell = json.loads(Path(words[-1]).read_text())["cells"][0]["source"]
+        served.append((words, env, cell))
+        return 3
+
+    monkeypatch.setattr(server.subprocess, "call", serve)
+    for user in (0, 1000):
+        monkeypatch.setattr(server.os, "geteuid", lambda user=user: user)
+        assert server.label_command(unread) == 3
+    (as_root, _, _), (words, env, cell) = served
+    assert "--allow-root" in as_root and "--allow-root" not in words
+    assert "You are root" in capsys.readouterr().err and not Path(words[-1]).exists()
+    makefile = (evalset.DEFAULT.parent / "Makefile").read_text()
+    guards = re.findall(r"--ip=\S+|--ServerApp\S+", makefile)
+    assert len(guards) == 3 and {*guards} < {*words}
+    write_rows(unread / TO_READ, ONE)
+    monkeypatch.setattr(panel.Panel, "show", lambda self: queues.append(self.queue))
+    for name in ("EVALS", installation.LIVE):
+        monkeypatch.setenv(name, env[name])
+    exec(cell, {})
+    assert [turn[:2] for turn in queues[0]] == [("q2", "disk-full")]
+    (unread / "judgments.jsonl").write_text("{")
+    with pytest.raises(evalset.EvalSetError, match="broken JSON"):
+        server.label_command(unread)
+    assert len(served) == 2

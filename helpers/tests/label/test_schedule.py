@@ -1,11 +1,14 @@
 """The order is blind and repeatable, repeats come late, and agreement is computed as by hand."""
 
+from collections import Counter
+
 import pytest
 from conftest import write_rows
-from judging import do, grades, opened
+from judging import do, grades, live, logged, opened
+from labelled_sets import rows
 
-from helpers.label import labelling
-from helpers.label.labelling import Entry, Turn
+from helpers.label import labelling, panel, pooling
+from helpers.label.labelling import LOG, Entry, Turn
 from helpers.measure import evalset
 
 
@@ -155,3 +158,108 @@ def test_agreement_by_hand():
         again = [Entry("q", str(d), int(g), repeat=True) for d, g in enumerate(second)]
         expected = kappa if kappa is None else pytest.approx(kappa)
         assert labelling.agreement(judged + again[::-1], allowed) == (n, expected, differing), first
+
+
+# The order that finds: fused ranks, a stop after five zeros, a tenth of the rest read blind.
+
+
+def test_the_likeliest_documents_of_a_query_come_first_and_none_twice():
+    pairs = [*pairs_of("abcd", 4), ("a", "")]
+    fused = {q: ["3", "1", "9"] for q in "abc"} | {"z": ["0"]}
+    turns = labelling.find_order(pairs, fused, seed=2)
+    queries = [*dict.fromkeys(turn.query_id for turn in turns[:-1])]
+    blind = labelling.schedule(pairs, seed=2, repeats=0)
+    assert queries == [*dict.fromkeys(turn.query_id for turn in blind[:-1])] != [*"abcd"]
+    orders = {q: "0123" if q == "d" else "3102" for q in "abcd"}
+    assert turns == [Turn(q, d) for q in queries for d in orders[q]] + [Turn("a", "")]
+
+
+def test_a_tenth_of_what_is_skipped_is_drawn_each_document_with_the_same_chance():
+    drawn, doc_ids = Counter(), [str(n) for n in range(25)]
+    for seed in range(400):
+        row = labelling.stop_row("q", doc_ids, seed)
+        assert row == labelling.stop_row("q", doc_ids, seed) and row["skipped"] == doc_ids
+        assert len(row["drawn"]) in (2, 3) and {*row["drawn"]} <= {*doc_ids}
+        drawn.update(row["drawn"])
+    assert sum(drawn.values()) == pytest.approx(1000, abs=40)
+    assert min(drawn.values()) > 20 and max(drawn.values()) < 65  # 40 each, sd 6
+    others = [labelling.stop_row(q, doc_ids)["drawn"] for q in ("q1", "q2", "q3", "q4")]
+    assert any(other != others[0] for other in others)
+
+
+@pytest.fixture
+def finding(many, monkeypatch):
+    """Return a set of two queries whose twelve documents one ranker has from d11 down to d00."""
+    (many / "corpus.jsonl").unlink()
+    bodies = {f"d{n:02}": f"Fact {n}." for n in range(12)}
+    bodies["d11"] = "Nothing here.\n\nThe fact is told.\nIn two lines.\n\nEnd."
+    rows = [{"doc_id": d, "title": "Page", "text": body} for d, body in bodies.items()]
+    write_rows(many / "corpus.jsonl", *rows)
+    queries = [{"query_id": q, "query": "fact", "relevant_doc_ids": []} for q in "ab"]
+    write_rows(many / "retrieval_queries.jsonl", *queries)
+    write_rows(many / "pool.jsonl", *({"query_id": q, "doc_id": d, "rankers": []}
+                                      for q in "ab" for d in bodies))  # fmt: skip
+    ranking = [(d, float(d[1:])) for d in sorted(bodies, reverse=True)]
+    found = {"hand": {"a": ranking, "b": ranking}}
+    monkeypatch.setattr(pooling, "by_ranker", lambda evals, keep: found)
+    return many
+
+
+def find(folder):
+    evals = evalset.load(folder)
+    return panel.Panel(evals, labelling.pairs_to_judge(evals))
+
+
+def test_a_query_may_end_after_five_zeros_in_a_row_and_undo_takes_the_end_back(finding):
+    shown = find(finding)
+    first = shown.turn.query_id
+    grades_given, ids = "0000200000", [f"d{n:02}" for n in range(11, -1, -1)]
+    for n, grade in enumerate(grades_given):
+        assert shown.turn == Turn(first, ids[n]) and "Next query" not in live(shown), n
+        assert shown.count.value == f"0 of 2 queries, {int(n > 4)} relevant found"
+        do(shown, grade)
+    assert "Next query" in live(shown)
+    assert "5 zeros in a row: Next query (q) leaves 2 documents unread" in shown.message.value
+    shown.key.value = "q"
+    last = logged(finding)[-1]
+    assert last["skipped"] == ids[10:] and {*last["drawn"]} <= {*ids[10:]}
+    assert shown.turn.query_id != first and "Next query" not in live(shown)
+    assert shown.count.value == "1 of 2 queries, 1 relevant found"
+    shown = find(finding)
+    assert shown.turn.query_id != first and shown.bar.value == 1
+    shown.buttons["Undo"].click()
+    assert shown.turn == Turn(first, "d01") and "Next query" in live(shown)
+    assert "Taken back: Next query." in shown.message.value
+    do(shown, 0)
+    assert "6 zeros in a row: Next query (q) leaves 1 document unread" in shown.message.value
+
+
+def test_what_was_drawn_comes_last_without_a_sign_and_finish_tells_what_the_stops_cost(finding):
+    shown = find(finding)
+    while not {"Next query"} <= live(shown):
+        do(shown, 2 if shown.turn.doc_id == "d11" else 0)
+    first, rest = shown.turn.query_id, shown._rest()
+    shown.buttons["Next query"].click()
+    path = finding / LOG
+    lines = logged(finding)
+    lines[-1]["drawn"] = rest[2:4]
+    write_rows(path, *lines)
+    shown, order = find(finding), []
+    while shown.turn.doc_id:
+        order.append(shown.turn)
+        assert ("<blockquote>" in shown.document.value) == (shown.turn.query_id != first)
+        do(shown, 0)
+        assert "2 queries, 1 relevant" in shown.count.value
+        if shown.turn.query_id == first:
+            assert "Next query" not in live(shown) and "skip" not in shown.document.value
+    assert {turn.doc_id for turn in order[-2:]} == {*rest[2:4]}
+    shown = find(finding)
+    shown.buttons["Finish"].click()
+    told = "6 documents skipped (skipped.jsonl), 2 of them drawn to be read blind: "
+    told += "0 of 2 judged are relevant, 0% (95 % interval 0% to 66%); of all 0 to 4."
+    assert told in shown.message.value
+    written = {row["doc_id"]: row["drawn"] for row in rows(finding / "skipped.jsonl")}
+    assert written == {d: d in rest[2:4] for d in rest}
+    path.unlink()  # the set alone tells it, too
+    assert labelling.stop_cost(evalset.load(finding)) == told
+    assert labelling.skipped(evalset.load(finding), []).keys() == {(first, d) for d in rest}

@@ -204,7 +204,7 @@ MUTANTS = [
     Mutant("a part that is delivered is lost", "helpers/measure/evidence.py", "return PART", "return BELOW", EVIDENCE),
     Mutant("as much evidence as a run that is beaten", "helpers/measure/evidence.py", "if not instead:", "if True:", COMPARE),
     Mutant("as much evidence by the mean alone", "helpers/measure/evidence.py", " and stats.worst_case_bounds(change)[0] > -matters", "", COMPARE),
-    Mutant("quotes needed together are saved as alternatives", "helpers/label/panel.py", "evidence = [quotes] if", "evidence = quotes if", f"{TESTS}/label/test_panel.py"),
+    Mutant("quotes needed together are saved as alternatives", "helpers/label/panel.py", "alternatives.append(quotes if len(quotes) > 1 else quotes[0])", "alternatives += quotes", f"{TESTS}/label/test_panel.py"),
     Mutant("sentences of HotpotQA are alternatives", "helpers/label/questions.py", "evidence = (own,) if own else ()", "evidence = tuple((quote,) for quote in own)", f"{TESTS}/label/test_questions.py"),
     Mutant("shared text counted twice", "helpers/measure/evidence.py", "end in stretches)", "end in delivered)", EVIDENCE),
     Mutant("a span beyond its document", "helpers/measure/runs.py", "int(start) < int(end) <= length", "int(start) < int(end)", EVIDENCE),

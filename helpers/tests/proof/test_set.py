@@ -1,12 +1,13 @@
 """What must hold for the committed evaluation set: its corpus, its labels, what its card says."""
 
+import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 import witness
 
-from helpers.label import audit
+from helpers.label import audit, labelling, pooling
 from helpers.measure import compare, evalset, stats, systems, text, tokens
 from helpers.teach import workbook
 
@@ -78,3 +79,31 @@ def test_the_page_says_what_the_test_half_can_tell(evals):
     few, many = map(queries_needed, sds, (0.08, 0.05))
     assert f"For .08 and .05 it would take {few} and {many} queries" in page
     assert f"the half has {len(evals.qrels('test'))}" in page
+
+
+def test_the_page_shows_what_the_order_that_finds_has_found_after_how_many_readings(evals):
+    """By grades of the whole pool, query by query: with a cut, or a stop after five zeros."""
+    pairs = [(row["query_id"], row["doc_id"]) for row in evalset.read_extra(evals, "pool.jsonl")]
+    fused, relevant = pooling.fused(pooling.by_ranker(evals)), defaultdict(list)
+    qrels = evals.qrels()
+    for turn in labelling.find_order(pairs, fused):
+        grade = qrels.get(turn.query_id, {}).get(turn.doc_id, 0)
+        relevant[turn.query_id].append(grade > 0)
+
+    def before_a_stop(own):
+        for n in range(labelling.ENOUGH_ZEROS, len(own)):
+            if not any(own[n - labelling.ENOUGH_ZEROS : n]):
+                return own[:n]
+        return own
+
+    cuts = {"the first": 1, "the first five": 5, "the first ten": 10, "the first twenty": 20}
+    read = {name: [own[:cut] for own in relevant.values()] for name, cut in cuts.items()}
+    read["until five zeros in a row"] = [before_a_stop(own) for own in relevant.values()]
+    read["the whole pool"] = [*relevant.values()]
+    page = (workbook.ROOT / "notebooks" / "your_own_documents.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (.*) \| (\d+) \| (\d+) of (\d+) \|$", page, re.MULTILINE)
+    total = str(sum(map(sum, read["the whole pool"])))
+    wanted = {}
+    for name, queries in read.items():
+        wanted[name] = (str(sum(map(len, queries))), str(sum(map(sum, queries))), total)
+    assert {name: tuple(row) for name, *row in table} == wanted
