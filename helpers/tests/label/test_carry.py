@@ -470,6 +470,7 @@ def snapshot(folder):
 
 OUT_OF_DATE = ("runs/fixed.trec", "systems/mine.json", "comparisons/a.html", "chunks/fixed.jsonl")
 OUT_OF_DATE += ("results.json", "negatives.jsonl", "judge.jsonl", "labelling.jsonl")
+OUT_OF_DATE += ("skipped.jsonl",)
 STAYS = ("systems/mine.py", "manifest.json", "retrieval_eval.ipynb")
 
 
@@ -493,7 +494,7 @@ def test_in_place_it_is_the_same_set_and_what_does_not_hold_is_kept_aside(used):
     carry.carry_command(old, source, to := old.parent / "new")
     lines = carry.carry_command(old, source, in_place=True)
     former = f"former/1-{corpus_hash[:12]}"
-    assert f"moved to {former}: 12 files replaced or out of date" in lines
+    assert f"moved to {former}: 13 files replaced or out of date" in lines
     assert f"manifest.json is of the old documents: make freeze EVALS={old}" in lines
     assert "no longer confirmed: mine" in lines and "next: make lab EVALS" in lines[-1]
     after, made = snapshot(old), snapshot(to)
