@@ -12,7 +12,11 @@ PROGRAM = "python -m helpers" if IN_CHECKOUT else "retrieval-baseline"
 COURSE = ("report", "check", "refresh", "learn", "progress", "site", "lab")  # want the notebooks
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 BARE = ("RUN", "QUERY")  # variables of the Makefile that are no option of a command
-EXTRAS = dict.fromkeys(("anywidget", "filelock", "ipywidgets", "nh3"), "label") | {"duckdb": "sql"}
+EXTRAS = {
+    **dict.fromkeys(("anywidget", "filelock", "ipywidgets", "nh3"), "label"),
+    **dict.fromkeys(("beautifulsoup4", "bs4", "docutils", "markdownify"), "pages"),
+    "duckdb": "sql",
+}
 
 
 def is_live() -> bool:
