@@ -25,7 +25,7 @@ def file_to_write(word: str) -> Path:
     return path
 
 
-KINDS = "markdown, text, code, hotpotqa, beir, trec, table, ir_datasets"
+KINDS = "markdown, html, rst, text, code, hotpotqa, beir, trec, table, ir_datasets"
 
 
 # The options of each command, as far as it has some. What was not typed is not passed on, so a
@@ -100,7 +100,7 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     source_options(parser)
     add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
     add("--queries", help="table: file or folder of queries; ir_datasets: their name")
-    add("--labels", help="table: file or folder of labels")
+    add("--labels", help="table, pages: file or folder of labels")
     add("--language", help="of the texts, such as ja: chooses the tokenizer")
     words = "draw halves, whatever splits it has and however few queries"
     add("--halve", action="store_true", help=words)

@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from . import readers, tables
+from ..measure.files import EvalSetError
+from . import readers, shapes, tables
 from .readers import Source, Task
 
 PARTS = {  # of a collection: the names of their files, of which the first that fits counts
@@ -15,6 +16,7 @@ DOCUMENTS = {
     "trec": r"\.jsonl(\.gz)?$",
     "table": r"\.(jsonl|json|csv|tsv|parquet)(\.gz)?$",
 }
+MTEB = {"query-id", "corpus-id"}  # columns of its labels, in default/ or data/
 WANTED = (
     "wanted queries or topics in the names of queries, qrels, labels or judgments in those of "
     "labels, and beside them documents: corpus.jsonl for beir, .jsonl for trec, any table for table"
@@ -22,13 +24,17 @@ WANTED = (
 
 
 def read_tables(task: Task) -> Source:
-    """Read tables: documents, queries and labels, or documents alone.
+    """Read tables: documents, queries and labels, documents alone, or a file of a known shape.
 
     The names of the files tell them apart: BEIR's (Thakur et al. 2021), TREC's, or others.
     """
     parts = tables_by_part(task)
     documents, queries = parts["documents"], parts["queries"]
     rows = ((p, tables.document_of(p, row, task)) for p, row in tables.rows_of(documents, task))
+    if judged := judged_files(parts, task):
+        pages = rows if documents else None
+        splits = labels_by_split(judged)
+        return shapes.judged(readers.choose_splits(splits, task), splits, pages, task)
     if documents and not queries and not parts["labels"]:
         return Source(rows)
     root = task.options.path
@@ -59,6 +65,8 @@ def tables_by_part(task: Task) -> dict[str, list[Path]]:
     for path in tables.files_of(root):
         name = path.relative_to(root).as_posix()
         fitting = [part for part in patterns if re.search(patterns[part], name)]
+        if fitting == ["documents"] and shapes.first_row(path, task).keys() >= MTEB:
+            fitting = ["labels"]
         if fitting or path == root:
             parts[[*fitting, "documents"][0]].append(path)
     for part, path in (("queries", options.queries), ("labels", options.labels)):
@@ -66,11 +74,37 @@ def tables_by_part(task: Task) -> dict[str, list[Path]]:
     return parts
 
 
+def judged_files(parts: dict[str, list[Path]], task: Task) -> list[Path]:
+    """Return the files with labels that hold their queries, too; they are then no documents.
+
+    Raises EvalSetError where the only file is neither that nor a table of documents.
+    """
+    if task.options.kind != "table" or parts["queries"]:
+        return []
+    if parts["labels"]:
+        return parts["labels"]
+    documents = parts["documents"]
+    if task.options.text:
+        return []
+    judged = [path for path in documents if shapes.shape_of(path, task)]
+    parts["documents"][:] = [path for path in documents if path not in judged]
+    if not judged and [Path(task.options.path)] == documents:
+        row = shapes.first_row(documents[0], task)
+        has_title = "title" in row and not shapes.nearest(row)
+        if row and not has_title and not row.keys() & {*tables.DOCUMENT["text"]}:
+            raise EvalSetError([shapes.unknown_shape(documents[0], task)])
+    return judged
+
+
 def labels_by_split(paths: list[Path]) -> dict[str, list[Path]]:
-    """Return {split: files of labels} by what their names say beside `qrels`: qrels.dev.tsv."""
+    """Return {split: files of labels} by what their names say beside `qrels`: qrels.dev.tsv.
+
+    For default/test/0000.parquet that is its folder; parts of a split stand together.
+    """
     splits: dict[str, list[Path]] = {}
     for path in paths:
-        name = re.sub(r"\.(tsv|txt|qrels|gz|csv|jsonl?|parquet)\b", "", path.name)
+        own = path.parent.name if path.stem.isdigit() else path.name
+        name = re.sub(r"\.(tsv|txt|qrels|gz|csv|jsonl?|parquet)\b|-\d+-of-\d+", "", own)
         name = re.sub(r"^(qrels|labels|judgments)([._-]|$)", "", name)
         splits.setdefault(name or "all", []).append(path)
     return splits

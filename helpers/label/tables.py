@@ -29,11 +29,19 @@ QUERY = {
 }
 LABEL = {
     "query_id": ("query_id", "query-id", "qid"),
-    "doc_id": ("doc_id", "corpus-id", "corpus_id", "docid", "docno", "pid", "passage_id"),
-    "relevance": ("relevance", "score", "label", "grade", "rel"),
+    "doc_id": (
+        *("doc_id", "corpus-id", "corpus_id", "docid", "docno", "pid", "passage_id"),
+        *("_id", "docId", "Doc ID"),
+    ),
+    "relevance": ("relevance", "rating", "Rating", "score", "label", "grade", "rel"),
 }
 IDS = ("doc_id", "query_id")
-COLUMNS = (*IDS, "query", "relevance")  # of --columns; --title and --text name the others
+COLUMNS = (
+    *IDS,
+    "query",
+    "relevance",
+    "passage",
+)  # of --columns; --title and --text name the others
 
 
 def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
@@ -135,6 +143,9 @@ def _database_rows(path: Path, task: Task) -> Rows:
                 except ValueError as error:
                     task.problems.append(f"{place}: {' '.join(str(error).split())}")
     except duckdb.Error as error:
+        if "maximum_object_size" in str(error):  # one object is the whole file
+            yield f"{path}, row 1", files.json_page(path, task.problems)
+            return
         reason = str(error).partition("\n")[0].strip()
         task.problems.append(f"{path}: cannot be read ({reason}), wanted {ending(path)[1:]}")
 
@@ -147,7 +158,9 @@ def _csv_rows(path: Path, task: Task) -> Rows:
             return
         for row in reader:
             place = f"{path}:{reader.line_num}"
-            if None in row or None in row.values():
+            if row.get("docid", "") is None:  # Quepid: of a query without a rating
+                task.leave_out("queries without a rating", place)
+            elif None in row or None in row.values():
                 wanted = f"wanted {len(reader.fieldnames)} as in the first line"
                 task.problems.append(f"{place}: found more or fewer cells, {wanted}")
             else:

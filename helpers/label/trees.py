@@ -1,16 +1,17 @@
-"""Readers of file trees: Markdown, plain text, source code. They find documents and no labels."""
+"""Readers of file trees: Markdown, HTML, reStructuredText, plain text, source code."""
 
 import ast
 import os
 import re
 import textwrap
+import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path, PurePath
 
 from ..measure import files
 from ..measure.files import EvalSetError
-from . import readers, tables
+from . import collections, converters, readers, shapes, tables
 from .readers import Label, Source, Task
 
 VENDORED = set(
@@ -18,7 +19,7 @@ VENDORED = set(
     "venv __pycache__".split()
 )
 BUILT = {"build", "dist", "target"}  # in source trees only: a manual may have such a chapter
-PAGES = (".md", ".markdown", ".mdx")
+PAGES, HTML, RST = (".md", ".markdown", ".mdx"), (".html", ".htm", ".xhtml"), (".rst", ".rest")
 TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
 CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
@@ -29,7 +30,16 @@ HEADING = re.compile(  # or a code block, in which none stands: `# Title`, or `T
     r"^(?:#{1,6}[ \t]+(?=\S)|(?=\S.*\n=+[ \t]*$))(?P<title>.+)(?:\n=+[ \t]*$)?",
     re.MULTILINE,
 )
-QUERIES = "eval_queries.json"  # of the pages of a folder: in it, or beside it
+TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|$)", re.DOTALL)  # Hugo's front matter
+TAG = re.compile(  # of Hugo or Liquid; or code, in which one is a part of the text
+    r"^[ \t]*(```|~~~)(?s:.*?)(?:^[ \t]*\1|\Z)|`[^`\n]+`|"
+    r"(?P<tag>(?s:\{\{<.*?>\}\}|\{\{%.*?%\}\}|\{%.*?%\}))",
+    re.MULTILINE,
+)
+TAGS = "template tags, which are not in the text"
+NOT_FIELDS = "front matters that are not YAML or TOML fields, kept as text"
+UNKNOWN = "front-matter fields that a set does not have"
+QUERIES, CORPUS = "eval_queries.json", "corpus"  # queries stand in the folder of pages or beside it
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
@@ -39,14 +49,46 @@ def markdown_tree(task: Task) -> Source:
     return _with_queries((_markdown(*page, task) for page in tree(task, PAGES)), task)
 
 
+def html_tree(task: Task) -> Source:
+    """Read a tree of HTML pages; the first heading is the title, else <title>."""
+    return _converted_tree(task, HTML, converters.html_markdown, converters.HTML_TOOLS)
+
+
+def rst_tree(task: Task) -> Source:
+    """Read a tree of reStructuredText, Sphinx's too; the first heading is the title."""
+    return _converted_tree(task, RST, converters.rst_markdown, converters.RST_TOOLS)
+
+
+def _converted_tree(
+    task: Task, endings: tuple[str, ...], convert: Callable, tools: tuple[str, ...]
+) -> Source:
+    about = converters.made_by(tools)
+    pages = (_converted(*page, convert, task) for page in tree(task, endings))
+    return _with_queries(pages, task)._replace(about=(about,))
+
+
+def _converted(
+    path: Path, doc_id: str, text: str, convert: Callable, task: Task
+) -> tuple[str, dict]:
+    title, markdown = convert(text)
+    heading, body = _heading(markdown)
+    if path.suffix in RST and converters.INCLUDED.search(text):
+        task.leave_out("texts that pages include from other files", f"{path}:1")
+    return _row(path, doc_id, heading or title or path.stem, body)
+
+
 def text_tree(task: Task) -> Source:
     """Read a tree of text files; the first line is the title where it is short."""
     return _with_queries((_plain(*page) for page in tree(task, TEXTS)), task)
 
 
 def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
-    """Return pages with the queries of QUERIES, which need not be there."""
-    root = Path(task.options.path)
+    """Return pages with the queries of --labels, or of QUERIES, which need not be there."""
+    if task.options.labels:
+        splits = collections.labels_by_split(tables.files_of(Path(task.options.labels)))
+        return shapes.judged(readers.choose_splits(splits, task), splits, pages, task)
+    root = pages_folder(task)
+    prefix = "" if root == Path(task.options.path) else f"{CORPUS}/"
     found = [path for path in (root / QUERIES, root.parent / QUERIES) if path.is_file()][:1]
     queries, labels = [], []
     for place, row in tables.rows_of(found, task):
@@ -56,9 +98,17 @@ def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
             wrong = f"relevant_docs is {files.short_json(names)}, wanted a list of pages"
             task.problems.append(f"{place}: {wrong}")
             continue
-        ids = [page_id(PurePath(str(name))) for name in names]
+        paths = [PurePath(str(name)).as_posix().removeprefix(prefix) for name in names]
+        ids = [page_id(PurePath(name)) for name in paths]
         labels += [Label(place, "all", query["query_id"], doc_id, 1) for doc_id in ids]
     return Source(pages, queries, labels if queries else None, ("all",))
+
+
+def pages_folder(task: Task) -> Path:
+    """Return the folder of the pages: `corpus` in it where the queries stand beside that."""
+    root = Path(task.options.path)
+    inner = root / CORPUS
+    return inner if inner.is_dir() and (root / QUERIES).is_file() else root
 
 
 def code_tree(task: Task) -> Source:
@@ -74,7 +124,7 @@ def tree(
 
     What is no text of people's own is left out and counted. Raises EvalSetError for no folder.
     """
-    root = Path(task.options.path)
+    root = pages_folder(task)
     if not root.is_dir():
         raise EvalSetError([f"{root}:1: is no folder, wanted one for {task.options.kind}:"])
     for here, folders, names in os.walk(root):
@@ -89,8 +139,8 @@ def tree(
 
 
 def page_id(page: PurePath) -> str:
-    """Return the id of a page by its path below the folder: : for each /, without .md or .txt."""
-    last = page.stem if page.suffix.lower() in (".md", ".txt") else page.name
+    """Return the id of a page by its path below the folder: `:` for each /, no .md, .txt, .html."""
+    last = page.stem if page.suffix.lower() in (".md", ".txt", ".html") else page.name
     return ":".join(readers.encode_id(p).replace(":", "%3A") for p in (*page.parts[:-1], last))
 
 
@@ -114,16 +164,19 @@ def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | Non
 def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
     """Return a page with the fields of its front matter that a set knows."""
     problems: list[str] = []
-    fields, body = files.front_matter(path, text, problems) or ({}, text)
+    fields, body = _front_matter(path, text, problems)
     if problems:
-        task.leave_out("front matters that are not YAML fields, kept as text", f"{path}:2")
+        task.leave_out(NOT_FIELDS, f"{path}:2")
         body = text
+    body = _without_tags(body, task)
     form = files.schema("page")
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
     used = f"{task.options.title},{task.options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
-        wanted = form.wanted(name) if name in form.fields else "no such field"
-        task.leave_out(f"front-matter field {name} ({wanted})", f"{path}:2")
+        if name in form.fields:
+            task.leave_out(f"front-matter field {name} ({form.wanted(name)})", f"{path}:2")
+        else:
+            task.leave_out(UNKNOWN, f"{path}:2", name)
     title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
     title = title or known.get("title", "")
     if not title:
@@ -131,6 +184,34 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
     row = {"doc_id": doc_id, "title": "", **known, "text": chosen or body.strip("\n")}
     row["title"] = title or path.stem
     return f"{path}:1", row
+
+
+def _front_matter(path: Path, text: str, problems: list[str]) -> tuple[dict, str]:
+    """Return the fields of a YAML or TOML front matter, single values as text, and the body."""
+    block = TOML.match(text)
+    if not block:
+        return files.front_matter(path, text, problems) or ({}, text)
+    try:
+        fields = tomllib.loads(block[1])
+    except tomllib.TOMLDecodeError as error:
+        problems.append(f"{path}:2: bad front matter ({error}), wanted TOML")
+        return {}, text
+    for name, value in fields.items():
+        if not isinstance(value, (list, dict)):
+            fields[name] = str(value)
+    return fields, text[block.end() :]
+
+
+def _without_tags(text: str, task: Task) -> str:
+    """Return Markdown without the tags that a site generator replaces, which are counted."""
+
+    def shown(match: re.Match) -> str:
+        if match["tag"] is None:
+            return match[0]
+        task.changed[TAGS] += 1
+        return ""
+
+    return TAG.sub(shown, text)
 
 
 def _heading(body: str) -> tuple[str, str]:

@@ -22,8 +22,10 @@ from .readers import WORDS, Label, Options, Source, Task, half_of
 
 SOME = "split title text columns queries labels"  # options that not all kinds have
 READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
-    "markdown": (trees.markdown_tree, "title text"),
-    "text": (trees.text_tree, ""),
+    "markdown": (trees.markdown_tree, "title text split columns labels"),
+    "html": (trees.html_tree, "split columns labels"),
+    "rst": (trees.rst_tree, "split columns labels"),
+    "text": (trees.text_tree, "split columns labels"),
     "code": (trees.code_tree, ""),
     "hotpotqa": (questions.hotpotqa, "split"),
     "beir": (collections.read_tables, "split title text columns"),
@@ -416,5 +418,5 @@ def data_card(options: Options, lines: list[str]) -> str:
     for option, value in values.items():
         if value:
             words += f" --{option.replace('_', '-')}" + ("" if value is True else f" {value}")
-    ids = PATHS if kind in ("markdown", "text", "code") else IDS
+    ids = PATHS if READERS[kind][0].__module__ == trees.__name__ else IDS
     return CARD.format(kind=kind, name=name, options=words, ids=ids, found=found)

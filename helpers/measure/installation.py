@@ -13,8 +13,11 @@ COURSE = ("report", "check", "refresh", "learn", "progress", "site", "lab")  # w
 LIVE = "WORKBOOK_LIVE"  # make lab sets it; every other run shows what stands still
 BARE = ("RUN", "QUERY")  # variables of the Makefile that are no option of a command
 INSTEAD = {"report": "baseline", "lab": "label"}  # where the notebooks are not
-EXTRAS = dict.fromkeys(("anywidget", "filelock", "ipywidgets", "jupyterlab", "nh3"), "label")
-EXTRAS |= {"duckdb": "sql"}
+EXTRAS = {
+    **dict.fromkeys(("anywidget", "filelock", "ipywidgets", "jupyterlab", "nh3"), "label"),
+    **dict.fromkeys(("beautifulsoup4", "bs4", "docutils", "markdownify"), "pages"),
+    "duckdb": "sql",
+}
 
 
 def is_live() -> bool:

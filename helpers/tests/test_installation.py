@@ -48,12 +48,19 @@ def test_a_command_is_worded_as_it_is_typed_in_a_checkout(monkeypatch):
     assert evalset.DEFAULT.is_absolute() and files.FORMS == evalset.DEFAULT / "schema"
 
 
+REMEDIES = {
+    "duckdb": "retrieval-baseline[sql]",
+    "docutils": "retrieval-baseline[pages]",
+    "ir_datasets": "ir_datasets",
+}
+
+
 def test_a_command_is_worded_as_it_is_typed_where_the_gate_is_installed(monkeypatch):
     monkeypatch.setattr(installation, "IN_CHECKOUT", False)
     monkeypatch.setattr(installation, "PROGRAM", "retrieval-baseline")
     for name, variables, _, wanted in TYPED:
         assert installation.command(name, **variables) == wanted
-    for package, wanted in (("duckdb", "retrieval-baseline[sql]"), ("ir_datasets", "ir_datasets")):
+    for package, wanted in REMEDIES.items():
         said = __main__.in_words(ModuleNotFoundError(name=package))
         assert said.startswith(f"the package {package} is missing in {sys.executable}: ")
         assert said.endswith(f": pip install '{wanted}'")

@@ -3,6 +3,8 @@
 import json
 import os
 import sys
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 from importing import bring, problems, put, read, task
@@ -29,7 +31,7 @@ def test_markdown(tmp_path):
         "documents: 3",
         "queries: 0",
         "judgments: 0",
-        f"left out: front matters that are not YAML fields, kept as text: 1, {first}/broken.md:2",
+        f"left out: {trees.NOT_FIELDS}: 1, {first}/broken.md:2",
         f"left out: documents without text: 1, {first}/empty.md:1",
         "left out: front-matter field updated (a date such as 2026-04-08): 1, "
         f"{first}/node/disk full.md:2",
@@ -109,20 +111,18 @@ def test_the_first_heading_is_the_title(tmp_path):
         assert row == {"doc_id": "p", "title": title, "text": body} and not out, text
 
 
-FIELDS = "title: T\nservice: s\nupdated: soon\nzeta: 1\nalpha: 2\nkind: ''\n"
-UNKNOWN = "front-matter field {} (no such field)"
+FIELDS = "title: T\nservice: s\nupdated: soon\nzeta: 1\nkind: ''\n"
 UNFIT = {
-    UNKNOWN.format("alpha"),
     "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())",
     "front-matter field updated (a date such as 2026-04-08)",
-    UNKNOWN.format("zeta"),
+    trees.UNKNOWN,
 }
 FAQ = "question: Why?\nhint: Look.\n"
 ASKED = [  # fields, --title, --text, title, text, what is left out
     (FIELDS, None, None, "T", "# H\n\nSo.", UNFIT),
-    (FAQ, "question", None, "Why?", "# H\n\nSo.", {UNKNOWN.format("hint")}),
+    (FAQ, "question", None, "Why?", "# H\n\nSo.", {trees.UNKNOWN}),
     (FAQ, "hint,question", "hint,body", "Look.", "Look.\n\n# H\n\nSo.", set()),
-    (FAQ, None, "question", "H", "Why?", {UNKNOWN.format("hint")}),
+    (FAQ, None, "question", "H", "Why?", {trees.UNKNOWN}),
 ]
 
 
@@ -130,12 +130,50 @@ def test_fields_of_the_front_matter_are_kept_become_title_and_text_or_are_told(t
     for fields, title, text, *wanted in ASKED:
         content = f"---\n{fields}---\n# H\n\nSo.\n"
         row, out = page(tmp_path, content, "a.mdx", title=title, text=text)
-        assert [row["title"], row["text"], {*out}] == wanted and [*out] == sorted(out), fields
+        assert [row["title"], row["text"], {*out}] == wanted, fields
         assert row.get("service") == ("s" if fields == FIELDS else None)
         assert {*out.values()} <= {(1, "a.mdx:2")} and row["doc_id"] == "a.mdx"
     put(tmp_path / "pages" / "a.md", f"---\n{FAQ}---\nText.")
     (told,) = problems("markdown", tmp_path / "pages", tmp_path / "no", title="quest")
     assert told.startswith("a.md:1: no --title quest in any document, found body, hint, question,")
+
+
+HUGO = """+++
+title = "Disk full"
+updated = 2026-04-08
+weight = 3
+tags = ["disk"]
++++
+"""
+SITE = [  # a page of Hugo, Jekyll or MkDocs; title, text, tags
+    (HUGO + "Free space.\n", "Disk full", "Free space.", 0),
+    ("+++\ntitle = T\n+++\nBody.\n", "p", "+++\ntitle = T\n+++\nBody.", 0),
+    (
+        "Before {{< hint info >}}see{{< /hint >}} {% include x.md %}after\n",
+        "p",
+        "Before see after",
+        3,
+    ),
+    ("{{% alert\n a %}}A{{% /alert %}}", "p", "A", 2),
+    ("{{ $labels.pod }} `{% raw %}`\n  ```\n{{< a >}}\n  ```\n{{<b>}}", "p")
+    + ("{{ $labels.pod }} `{% raw %}`\n  ```\n{{< a >}}\n  ```", 1),
+]
+
+
+def test_front_matter_and_tags_of_site_generators(tmp_path):
+    for content, title, text, tags in SITE:
+        path = put(tmp_path / "s" / "p.md", content)
+        source, log = read("markdown", path.parent)
+        ((_, row),) = source.documents
+        assert (row["title"], row["text"]) == (title, text), content
+        assert log.changed[trees.TAGS] == tags, content
+        assert row.get("updated") == ("2026-04-08" if content.startswith(HUGO) else None)
+    for name in "ab":
+        put(tmp_path / "s" / f"{name}.md", HUGO + "Text.")
+    lines, _ = bring("markdown", tmp_path / "s", tmp_path / "to")
+    first = f"first {tmp_path / 's' / 'a.md'}:2"
+    assert f"left out: {trees.UNKNOWN}: 4, {first} (tags 2, weight 2)" in lines
+    assert f"changed: {trees.TAGS}: 1" in lines
 
 
 TEXTS = [  # file, title, text
@@ -230,6 +268,89 @@ def test_source_files_of_all_kinds(tmp_path, name, text, documents, reason):
     source, log = read("code", tmp_path / "code")
     assert [(row["doc_id"], row["title"]) for _, row in source.documents] == [("b:x.go", "b/x.go")]
     assert left(log, tmp_path / "code") == {"hidden, vendored or built folders": (1, "target")}
+
+
+BOTH = (  # what is in the text of either saved page
+    "The queue is *stuck* when its oldest mail is over **ten minutes** old. See",
+    "Never delete `/var/spool`.",
+    "```\nmailq | tail -n 1\npostqueue -f\n```",
+    "| queue | mails |\n| --- | --- |\n| bulk_mail | 5*10 |",
+)
+SAVED = [  # kind, more that is in it, what is not
+    (
+        "html",
+        ["Disk full and\n[the dashboard](https://grafana.example/d/mail).", "1. Count.\n2. Flu"],
+    )
+    + (["index", "Powered", "¶", "Operations", "disk.html", "color", "# Mail", "is out"],),
+    (
+        "rst",
+        [
+            "Disk full,\nflush and MAIL_LIMIT",
+            "deprecated: 2.1\n\nUse postqueue",
+            "Debian\n\napt-get",
+        ]
+        + [
+            "flush(queue, limit=10)\n\nSends what waits, up to *limit* mails.",
+            "Limits of Operations",
+        ]
+        + ["without a text limits.", "A raw line."],
+        ["orphan", "hidden-page", "emphasize", "alert", "flush.py", "root:", "# Mail", "::"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "more", "not_in"), SAVED)
+def test_a_saved_page_becomes_markdown(kind, more, not_in, tmp_path):
+    page = Path(__file__).parent / "saved" / f"queue.{kind}"
+    put(tmp_path / "t" / "ops" / page.name, page.read_bytes())
+    lines, evals = bring(kind, tmp_path / "t", tmp_path / "to")
+    (document,) = evals.documents.values()
+    assert document.doc_id == ("ops:queue" if kind == "html" else "ops:queue.rst")
+    assert document.title == "Mail queue"
+    for words in (*BOTH, *more):
+        assert words in document.text, words
+    for words in not_in:
+        assert words not in document.text, words
+    tools = {"html": "markdownify and beautifulsoup4", "rst": "docutils and markdownify"}[kind]
+    versions = " and ".join(f"{tool} {version(tool)}" for tool in tools.split(" and "))
+    assert f"pages are converted by {versions}" in lines
+    assert f"pages are converted by {versions}" in (tmp_path / "to" / "README.md").read_text()
+    assert any("include from other files: 1" in line for line in lines) == (kind == "rst")
+
+
+BARE = [  # kind, page, title, text
+    ("html", "<title>T</title><p>No heading, no body tag.</p>", "T", "No heading, no body tag."),
+    ("html", "<body><header><h1>In a header</h1></header><nav>x</nav>a</body>", "In a header", "a"),
+    (
+        "html",
+        '<div class="header"><a accesskey="n">Next</a></div><h4>Texinfo</h4>b',
+        "Texinfo",
+        "b",
+    ),
+    ("html", "<pre>a\n  b</pre>", "p", "```\na\n  b\n```"),
+    ("rst", "Body alone, `half a :role:`x.\n", "p", "Body alone, `half a :role:`x."),
+    ("rst", "A\n=\n\nB\n-\n\n.. math::\n   :label: e\n\n   x^2\n", "A", "```\nx^2\n```"),
+]
+
+
+def test_pages_of_few_parts(tmp_path):
+    for n, (kind, text, title, body) in enumerate(BARE):
+        path = put(tmp_path / f"{n}" / f"p.{kind}", text)
+        ((_, row),) = read(kind, path.parent)[0].documents
+        assert row["title"] == title and row["text"].endswith(body), (text, row)
+
+
+@pytest.mark.parametrize("name", ["a.md", "corpus/a.md"])
+def test_queries_beside_the_folder_corpus(name, tmp_path):
+    data = tmp_path / "data"
+    put(data / "corpus" / "a.md", "Text.")
+    put(data / "corpus" / "sub" / "b.md", "More.")
+    put(data / "README.md", "No document.")
+    rows = [{"id": 1, "query": "what?", "relevant_docs": [name]}]
+    put(data / "eval_queries.json", json.dumps(rows))
+    for root in (data, data / "corpus") if name == "a.md" else (data,):
+        _, evals = bring("markdown", root, tmp_path / f"to-{root.name}")
+        assert evals.qrels() == {"1": {"a": 1}} and [*evals.documents] == ["a", "sub:b"]
 
 
 RELEVANT = [  # relevant_docs, the labels or the problem

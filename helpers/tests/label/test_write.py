@@ -57,14 +57,18 @@ def test_what_has_no_use_is_left_out_and_counted(beir, tmp_path):
 
 
 WRONG = [  # kind, options, words of each problem
-    ("pdf", {}, "found pdf:p, wanted KIND:PATH with a kind of: markdown, text, code, hotpotqa"),
+    (
+        "pdf",
+        {},
+        "found pdf:p, wanted KIND:PATH with a kind of: markdown, html, rst, text",
+    ),
     ("trec", {"queries": "x"}, "--queries is not for trec"),
     ("beir", {"labels": "x"}, "--labels is not for beir"),
-    ("text", {"split": "dev", "max_docs": -1, "language": "japanese"}, "--split is not for text")
+    ("code", {"split": "dev", "max_docs": -1, "language": "japanese"}, "--split is not for code")
     + ("--max-docs is -1, wanted a number from 1", "--language is japanese, wanted a code"),
     ("text", {"max_docs": 0, "language": "x"}, "--max-docs is 0", "--language is x"),
     ("code", {"title": "a", "text": "b"}, "--title is not for code", "--text is not for code"),
-    ("markdown", {"columns": "a=b"}, "--columns is not for markdown"),
+    ("markdown", {"queries": "a"}, "--queries is not for markdown"),
     ("beir", {"title": "a", "text": "a", "columns": "a=b", "split": "x"}),
     ("table", {"max_docs": 1, "queries": "a", "labels": "b", "language": "ja"}),
     ("ir_datasets", {"queries": "a", "split": "b", "halve": True}),

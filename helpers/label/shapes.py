@@ -1,0 +1,274 @@
+"""Files of other tools that hold queries with their labels: one table says which column is what."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from ..measure.files import EvalSetError
+from . import readers, tables
+from .readers import Label, Source, Task
+
+OWN, UNREAD = None, -1  # the grade stands beside the document; nobody judged it
+
+
+class Shape(NamedTuple):
+    """Where the rows of a tool keep a query and its documents."""
+
+    query: str  # names of a text, or of a search request that holds one
+    documents: dict[str, int | None]  # field: grade of all that it holds; a row needs the first
+    levels: tuple[str, ...] = ()  # lists in which the rows stand, the outermost first
+
+    def lacking(self, row: dict) -> list[str]:
+        """Return which of the columns that tell the shape a row doesn't have."""
+        wanted = self.levels[:1] or (self.query, next(iter(self.documents)))
+        return [names for names in wanted if not row.keys() & {*names.split(" or ")}]
+
+    def in_common(self, row: dict) -> int:
+        """Return how many of the columns of a shape without levels a row has."""
+        columns = {*self.query.split(" or "), *self.documents}
+        if OWN in self.documents.values():
+            columns.update(tables.LABEL["relevance"])
+        return 0 if self.levels else len(columns & row.keys())
+
+
+SHAPES = {
+    "_rank_eval": Shape("request or params", {"ratings": OWN}, ("requests",)),
+    "OpenSearch": Shape("query", {"ratings": OWN}, ("judgmentRatings",)),
+    "OpenSearch, as fetched": Shape(
+        "query", {"ratings": OWN}, ("hits", "hits", "_source", "judgmentRatings")
+    ),
+    "SQuAD": Shape("question", {"context": 1}, ("data", "paragraphs", "qas")),
+    "SQuAD in rows": Shape("question", {"context": 1}),
+    "LlamaIndex": Shape("queries", {"relevant_docs": 1, "corpus": UNREAD}),
+    "Ragas": Shape("user_input", {"reference_contexts": 1}),
+    "Ragas before 0.2": Shape("question", {"contexts": 1}),
+    "MIRACL": Shape("query", {"positive_passages": 1, "negative_passages": 0}),
+    "pairs": Shape("anchor or query", {"positive": 1, "negative": UNREAD}),
+    "--columns": Shape("query", {"passage": 1}),
+    "Quepid": Shape("query", {"docid": OWN}),
+    "Quepid, detailed": Shape("Query Text", {"Doc ID": OWN}),
+    "judgments": Shape("query", {"doc_id": OWN}),
+}
+NAMED = (
+    "--columns query=NAME,doc_id=NAME,relevance=NAME or query=NAME,passage=NAME names those of "
+    "labels, --text those of documents"
+)
+AROUND = ("title", "context")  # what a row takes from those in whose lists it stands
+TYPED = re.compile(  # in a search request, the text that somebody typed
+    r'"(?:query|query_text|query_string|match\w*": \{"[^"]+)": ("(?:[^"\\]|\\.)*")'
+)
+HOP = re.compile(r"<\d+-hop>\s*")  # Ragas: before the passages of a question that needs several
+SIGN = re.compile(r"[^\W_]")  # letters and digits; a passage may lack the markup of its page
+QUOTED = 100  # words; a longer passage is no quote
+NOWHERE = "passages that stand in no document"
+MOST = 3  # documents that hold a passage; in more it is boilerplate, which answers nothing
+BOILERPLATE = f"passages that stand in more than {MOST} documents"
+SEVERAL = f"passages that stand in 2 to {MOST} documents, of which each is relevant"
+
+
+def shape_of(path: Path, task: Task) -> Shape | None:
+    """Return the shape of a file by its first row, None for one that isn't known."""
+    row = first_row(path, task)
+    return next((shape for shape in SHAPES.values() if not shape.lacking(row)), None)
+
+
+def unknown_shape(path: Path, task: Task) -> str:
+    """Return the problem of a file without a known shape: its columns, and what is nearest."""
+    row = first_row(path, task)
+    found = f"{path}:1: found columns {', '.join(map(str, row)) or 'none'}"
+    tool = nearest(row)
+    if not tool:
+        return f"{found}; wanted one of: {', '.join(SHAPES)}; {NAMED}"
+    lacking = " and ".join(SHAPES[tool].lacking(row))
+    return f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}"
+
+
+def nearest(row: dict) -> str | None:
+    """Return the tool whose shape has most columns in common with a row, None for no column."""
+    tool = max(SHAPES, key=lambda tool: SHAPES[tool].in_common(row))
+    return tool if SHAPES[tool].in_common(row) else None
+
+
+def first_row(path: Path, task: Task) -> dict:
+    """Return the first row of a file, {} where none can be read; nothing is told."""
+    rows = tables.rows_of([path], Task(task.options), tables.QRELS)
+    return next((_renamed(row, task) for _, row in rows), {})
+
+
+def _renamed(row: dict, task: Task) -> dict:
+    """Return a row that also has our names for the columns of --columns."""
+    names = tables.column_names(task, dict.fromkeys(tables.COLUMNS, ()))
+    return row | {
+        ours: row[name] for ours, theirs in names.items() for name in theirs if name in row
+    }
+
+
+def shaped_rows(splits: dict[str, list[Path]], task: Task) -> Iterator[tuple]:
+    """Yield (place, split, row, shape) of every query. Raises EvalSetError: an unknown shape."""
+    for split, path in [(split, path) for split, paths in splits.items() for path in paths]:
+        shape = shape_of(path, task)
+        if not shape:
+            raise EvalSetError([unknown_shape(path, task)])
+        for place, row in tables.rows_of([path], task, tables.QRELS):
+            if shape.query == "queries":
+                row = {"queries": _by_query(row)}
+                shape = shape._replace(levels=("queries",))
+            for inner in _unnested(place, _renamed(row, task), shape.levels, task):
+                if lacking := Shape(shape.query, shape.documents).lacking(inner):
+                    columns = ", ".join(map(str, inner))
+                    task.problems.append(f"{place}: no {' and '.join(lacking)}, found {columns}")
+                else:
+                    yield place, split, inner, shape
+
+
+def _unnested(place: str, row: dict, levels: tuple[str, ...], task: Task) -> Iterator[dict]:
+    """Yield the rows that stand in lists of lists; a missing list is a problem."""
+    if not levels:
+        yield row
+        return
+    items = row.get(levels[0])
+    if not isinstance(items, (list, dict)):
+        found = ", ".join(map(str, row))
+        task.problems.append(f"{place}: no {levels[0]}, found {found}, wanted a list")
+        return
+    around = {name: row[name] for name in AROUND if name in row}
+    for item in [items] if isinstance(items, dict) else items:
+        yield from _unnested(place, around | item, levels[1:], task)
+
+
+def _by_query(row: dict) -> list[dict]:
+    """Return a row a query of LlamaIndex's EmbeddingQAFinetuneDataset, which has objects by id."""
+    rows = []
+    every = [{"doc_id": name, "text": text} for name, text in row.get("corpus", {}).items()]
+    for name, text in row["queries"].items():
+        relevant = [{"doc_id": doc_id} for doc_id in row["relevant_docs"].get(name, [])]
+        rows.append({"query_id": name, "queries": text, "relevant_docs": relevant, "corpus": every})
+        every = []
+    return rows
+
+
+def judged(
+    splits: dict[str, list[Path]], offered: Iterable[str], pages: Iterable | None, task: Task
+) -> Source:
+    """Read queries with their labels.
+
+    `pages` are the documents; passages without an id are found in them by their text. Without
+    pages the passages are the documents.
+    """
+    queries, documents, labels = {}, {}, []
+    asked, passages = {}, {}  # {text: id of ours} of what has no id
+    for place, split, row, shape in shaped_rows(splits, task):
+        query = query_of(place, row, shape, asked, task)
+        queries.setdefault((query["query_id"], query["query"]), (place, query))
+        for item, grade in documents_of(place, row, shape, passages, task):
+            label = tables.label_of(place, item | {"query_id": query["query_id"]}, split, task)
+            text = readers.text_of(item, *tables.DOCUMENT["text"])
+            title = readers.text_of(item, "title")
+            document = {"doc_id": label.doc_id, "title": title, "text": text}
+            if text:
+                documents.setdefault(label.doc_id, (place, document))
+            if grade != UNREAD:
+                labels.append(label)
+    if pages is None:
+        pages = documents.values()
+        if labels and not documents:
+            wanted = "wanted it as --labels, and the documents in --from"
+            task.problems.append(f"{labels[0].place}: names documents without their text, {wanted}")
+    elif passages:
+        pages = [*pages]
+        labels = labels_of_pages(labels, passages, pages, task)
+    return Source(pages, queries.values(), labels, tuple(offered))
+
+
+def query_of(place: str, row: dict, shape: Shape, ids: dict[str, str], task: Task) -> dict:
+    """Return the query of a row; one without an id gets one by its text, kept in `ids`."""
+    value = next(row[name] for name in shape.query.split(" or ") if name in row)
+    if not isinstance(value, str):
+        typed = TYPED.search(json.dumps(value, default=str))
+        value = json.loads(typed[1]) if typed else ""
+    names = ("query_id", "qid")
+    if shape.levels or OWN not in shape.documents.values():
+        names += ("_id", "id")  # else that of a judgment
+    own = ids.setdefault(value.strip(), f"q{len(ids) + 1}")
+    query = {"query_id": readers.id_of(place, row, names, task, own), "query": value.strip()}
+    if answers := answers_of(row):
+        query["answers"] = answers
+    return query
+
+
+def answers_of(row: dict) -> list[str] | None:
+    """Return the answers of SQuAD's rows, each once; none where their passage has none."""
+    answers = row.get("answers") if "context" in row else None
+    if isinstance(answers, dict):  # in columns
+        return list(dict.fromkeys(answers["text"]))
+    return answers and list(dict.fromkeys(answer["text"] for answer in answers))
+
+
+def documents_of(
+    place: str, row: dict, shape: Shape, passages: dict[str, str], task: Task
+) -> Iterator[tuple[dict, int | None]]:
+    """Yield (document with its relevance, grade) of a row; passages without an id get one."""
+    unanswered = answers_of(row) == []
+    for field, grade in shape.documents.items():
+        for item in items_of(row, field, grade):
+            if isinstance(item, str):
+                text = HOP.sub("", item, count=1).strip()
+                doc_id = passages.setdefault(text, f"p{len(passages) + 1}")
+                item = {"doc_id": doc_id, "title": row.get("title"), "text": text}
+            if grade is OWN and "" in (item.get("rating"), item.get("Rating")):
+                task.leave_out("documents without a rating", place)
+            elif grade is OWN:
+                yield item, grade
+            elif unanswered and grade:
+                task.leave_out("questions that their passage does not answer", place)
+                yield item | {"relevance": UNREAD}, UNREAD
+            else:
+                yield item | {"relevance": grade}, grade
+
+
+def items_of(row: dict, field: str, grade: int | None) -> list[str | dict]:
+    """Return the documents in a field: texts, objects, or the row itself where it names one."""
+    value = row.get(field)
+    if grade is OWN and isinstance(value, (str, int)):
+        return [row]
+    if isinstance(value, str) and value.startswith("["):  # a list in a cell of CSV
+        with suppress(ValueError, SyntaxError):
+            value = ast.literal_eval(value)
+    items = value if isinstance(value, list) else [value]
+    return [item for item in items if item]
+
+
+def labels_of_pages(
+    labels: list[Label], passages: dict[str, str], pages: list[tuple[str, dict]], task: Task
+) -> list[Label]:
+    """Return the labels with the pages that hold their passages; a short one is evidence there.
+
+    Only letters and digits are compared.
+    """
+    quotes: dict[str, dict[str, str]] = {name: {} for name in passages.values()}
+    signs = {name: "".join(SIGN.findall(text)) for text, name in passages.items()}
+    for _, row in pages:
+        text = f"{row['title']}\n\n{row['text']}"
+        places = [match.start() for match in SIGN.finditer(text)]
+        page = "".join(text[place] for place in places)
+        for name, wanted in signs.items():
+            start = page.find(wanted)
+            if wanted and start >= 0:
+                end = places[start + len(wanted) - 1] + 1
+                quotes[name][row["doc_id"]] = text[places[start] : end]
+    found = []
+    for label in labels:
+        places = quotes.get(label.doc_id, {label.doc_id: ""})
+        if not 1 <= len(places) <= MOST:
+            task.leave_out(BOILERPLATE if places else NOWHERE, label.place)
+            continue
+        if len(places) > 1:
+            task.changed[SEVERAL] += 1
+        for doc_id, quote in places.items():
+            evidence = ((quote,),) if quote and len(quote.split()) <= QUOTED else label.evidence
+            found.append(label._replace(doc_id=doc_id, evidence=evidence))
+    return found
