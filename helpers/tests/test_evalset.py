@@ -104,7 +104,7 @@ def test_what_is_judged_relevant_counts_as_listed_then_by_id(folder, listed, rel
     assert problems(folder) == [f"{QUERIES}:{n}: {missing}" for n in ([2] if listed else [1, 2])]
 
 
-def test_settings_name_words_grades_and_origin_of_their_own_set(folder):
+def test_settings_say_how_words_count_which_grades_there_are_and_where_a_set_is_from(folder):
     change(folder / JUDGMENTS, '"relevance": 2', '"relevance": 4')
     settings = {"words": "bigrams", "highest_grade": 4, "imported": "BEIR"}
     settings |= {"decides": "recall@10", "matters": 0.1, "full_grade": 3}

@@ -43,7 +43,7 @@ def test_an_inert_text_is_shown_as_it_stands_by_html_and_markdown():
             assert html.unescape(re.sub("</?span>", "", page)) == words
 
 
-def test_plain_text_in_markup_is_inert_and_numbers_are_not():
+def test_text_in_markup_is_escaped_and_numbers_stay():
     shown = inert.Markup("{} {:.1f} {} {}").format(-1, 0.25, "-x", inert.Markup("<b>"))
     assert shown == "-1 0.2 &#45;x <b>" and inert.inert("\\") == "<span>&#92;</span>"
 

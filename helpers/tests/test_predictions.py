@@ -113,7 +113,7 @@ def test_what_is_no_prediction_is_refused_with_what_is_wanted(own):
         assert kept(own)["a-x"]["said"] == [*said]
 
 
-def test_the_workbooks_own_set_keeps_no_predictions(monkeypatch, capsys):
+def test_no_prediction_is_kept_for_our_own_set(monkeypatch, capsys):
     monkeypatch.delenv("EVALS", raising=False)
     assert "own set keeps no predictions" in printed(capsys, predict, "a-x", 1, 2)
     assert printed(capsys, truth, "a-x", 1.5) == "a-x: 1.5\n"

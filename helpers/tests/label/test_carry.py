@@ -389,7 +389,7 @@ def test_the_same_documents_change_nothing(old):
     assert after.keys() - before.keys() == {"history.jsonl"} and before.items() <= after.items()
 
 
-def test_documents_come_from_an_import_too(old):
+def test_labels_are_carried_to_documents_of_an_import(old):
     docs = old.parent / "docs"
     docs.mkdir()
     (old / "judge.jsonl").touch()

@@ -53,7 +53,7 @@ def test_a_hostile_text_has_no_tags_but_those_of_a_text():
         assert {facts for _, facts in seen} <= {"", ' start="1"'}, text
 
 
-def test_the_document_has_its_facts_and_its_words_marked(folder):
+def test_a_document_is_shown_with_its_facts_and_the_words_of_the_query_marked(folder):
     shown = opened(folder, [("q1", "disk-full")])
     page = html.unescape(shown.document.value)
     assert 'role="region" tabindex="0" aria-label="Document"' in page
