@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, short_json
 from . import readers, tables
 from .readers import Label, Source, Task
 
@@ -87,6 +87,14 @@ def unknown_shape(path: Path, task: Task) -> str:
     return f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}"
 
 
+MISSHAPEN = (AttributeError, KeyError, TypeError)  # of a value where another one stands
+
+
+def misshapen(place: str, row: dict) -> str:
+    """Return that a row holds a text, a list or an object where its tool writes another of them."""
+    return f"{place}: found {short_json(row)}, wanted lists and objects as the tool writes them"
+
+
 def nearest(row: dict) -> str | None:
     """Return the tool whose shape has most columns in common with a row, None for no column."""
     tool = max(SHAPES, key=lambda tool: SHAPES[tool].in_common(row))
@@ -114,10 +122,15 @@ def shaped_rows(splits: dict[str, list[Path]], task: Task) -> Iterator[tuple]:
         if not shape:
             raise EvalSetError([unknown_shape(path, task)])
         for place, row in tables.rows_of([path], task, tables.QRELS):
-            if shape.query == "queries":
-                row = {"queries": _by_query(row)}
-                shape = shape._replace(levels=("queries",))
-            for inner in _unnested(place, _renamed(row, task), shape.levels, task):
+            try:
+                if shape.query == "queries":
+                    row = {"queries": _by_query(row)}
+                    shape = shape._replace(levels=("queries",))
+                rows = [*_unnested(place, _renamed(row, task), shape.levels, task)]
+            except MISSHAPEN:
+                task.problems.append(misshapen(place, row))
+                continue
+            for inner in rows:
                 if lacking := Shape(shape.query, shape.documents).lacking(inner):
                     columns = ", ".join(map(str, inner))
                     task.problems.append(f"{place}: no {' and '.join(lacking)}, found {columns}")
@@ -162,9 +175,14 @@ def judged(
     queries, documents, labels = {}, {}, []
     asked, passages = {}, {}  # {text: id of ours} of what has no id
     for place, split, row, shape in shaped_rows(splits, task):
-        query = query_of(place, row, shape, asked, task)
+        try:
+            query = query_of(place, row, shape, asked, task)
+            items = [*documents_of(place, row, shape, passages, task)]
+        except MISSHAPEN:
+            task.problems.append(misshapen(place, row))
+            continue
         queries.setdefault((query["query_id"], query["query"]), (place, query))
-        for item, grade in documents_of(place, row, shape, passages, task):
+        for item, grade in items:
             label = tables.label_of(place, item | {"query_id": query["query_id"]}, split, task)
             text = readers.text_of(item, *tables.DOCUMENT["text"])
             title = readers.text_of(item, "title")

@@ -300,6 +300,11 @@ LACKS = [  # file, content, options, words of the problem
     ("t.jsonl", RAGAS_1 + lines({"question": "a"}), {}, ":3: no contexts, found question"),
     ("m.jsonl", MIRACL.replace("positive_", "x"), {}, "nearest is MIRACL, which has positive"),
     ("p.csv", PAIRS.replace("anchor", "x"), {}, "nearest is pairs, which has anchor or query"),
+    ("l.json", '{"queries": ["x"], "corpus": {}, "relevant_docs": {}}', {})
+    + (', row 1: found {"queries": ["x"], ',),
+    ("e.json", '{"requests": ["x"]}', {}, ', row 1: found {"requests": ["x"]}, wanted lists'),
+    ("m.jsonl", MIRACL.replace('"positive_passages": [', '"positive_passages": [3, '), {})
+    + (':1: found {"query_id"',),
     ("c.csv", MINE, {}, ":1: found columns Frage, Seite, Stars; wanted one of: _rank_eval, O"),
     ("c.csv", MINE, {"columns": "query=Frage,doc_id=X"}, ":1: found columns Frage, Seite, St"),
 ]  # fmt: skip
