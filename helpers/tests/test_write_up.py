@@ -226,7 +226,9 @@ def test_the_board_says_what_test_says_of_a_run_or_that_nothing_confirms_it(smal
         ):
             page = made(small, others=[one | more])
             assert [*page.leaderboard()["on test"]] == ["", told], (verdict, told)
-            assert ("*Apart*" in said(page, "compared")) == ("apart" in told)
+    for more in ({}, {"halves": halves}, {"halves": halves | apart}):
+        words = said(made(small, others=[run("x", stats.SAME) | more]), "compared")
+        assert ("*Apart*" in words) == (more == {"halves": halves | apart})
 
 
 def test_queries_in_another_language_and_of_the_newest_round_are_told_apart(small):
