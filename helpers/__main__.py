@@ -99,7 +99,9 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     folder_options(parser)
     source_options(parser)
     add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
-    add("--queries", help="table: file or folder of queries; ir_datasets: their name")
+    words = "pages: a search log; table: file or folder of queries; ir_datasets: their name"
+    add("--queries", help=words)
+    add("--sample", type=int, help="pages: queries to draw from the log (default 40)")
     add("--labels", help="table, pages: file or folder of labels")
     add("--language", help="of the texts, such as ja: chooses the tokenizer")
     words = "draw halves, whatever splits it has and however few queries"
