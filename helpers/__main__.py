@@ -108,6 +108,12 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     add("--halve", action="store_true", help=words)
 
 
+def prompts_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sample", type=int, help="pages to write prompts for (default 20)")
+    words = "add the accepted queries of proposed.jsonl to the set"
+    parser.add_argument("--take", action="store_true", help=words)
+
+
 def sql_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     folder_options(parser)
@@ -189,6 +195,12 @@ COMMANDS = {
     ),
     "import": Command(
         NONE, "label.write:import_command", "turn a source into an evaluation set", import_options
+    ),
+    "prompts": Command(
+        FOLDER,
+        "label.prompts:prompts_command",
+        "ask a model elsewhere for queries, take those that you accept",
+        prompts_options,
     ),
     "site": Command(NONE, "teach.site:write_site", "build the course as pages into site/"),
     "new": Command(
