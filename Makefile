@@ -12,8 +12,8 @@ SPHINX := .cache/sphinx
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report baseline check proof lab learn progress compare card audit plan freeze import carry export new drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:baseline compare card sql,Make a set:new import audit plan freeze carry drop export,$\
+.PHONY: help report baseline check proof lab learn progress compare card audit plan freeze import carry export new prompts drop site sql refresh lock
+GROUPS := Learn:report lab learn progress,Measure:baseline compare card sql,Make a set:new import prompts audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -90,6 +90,9 @@ carry: $(READY)  ## take the labels of EVALS over to changed documents, FROM=kin
 new: $(READY)  ## start an empty evaluation set in TO=folder: guide, two documents, three queries
 	@test -n "$$TO" || { echo "new needs a folder: make new TO=path"; exit 1; }
 	@$(HELPERS) new --to="$$TO"
+
+prompts: $(READY)  ## write prompts that ask a model for queries on pages of EVALS; OPTIONS=--take adds those that you accept
+	@set -f; $(HELPERS) prompts $(SET) $$OPTIONS
 
 drop: $(READY)  ## move QUERY=id out of EVALS, with all that was judged of it, into its dropped.jsonl
 	@test -n "$$QUERY" || { echo "drop needs a query: make drop QUERY=id EVALS=folder"; exit 1; }

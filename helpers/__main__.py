@@ -99,11 +99,19 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     folder_options(parser)
     source_options(parser)
     add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
-    add("--queries", help="table: file or folder of queries; ir_datasets: their name")
+    words = "pages: a search log; table: file or folder of queries; ir_datasets: their name"
+    add("--queries", help=words)
+    add("--sample", type=int, help="pages: queries to draw from the log (default 40)")
     add("--labels", help="table, pages: file or folder of labels")
     add("--language", help="of the texts, such as ja: chooses the tokenizer")
     words = "draw halves, whatever splits it has and however few queries"
     add("--halve", action="store_true", help=words)
+
+
+def prompts_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sample", type=int, help="pages to write prompts for (default 20)")
+    words = "add the accepted queries of proposed.jsonl to the set"
+    parser.add_argument("--take", action="store_true", help=words)
 
 
 def sql_options(parser: argparse.ArgumentParser) -> None:
@@ -187,6 +195,12 @@ COMMANDS = {
     ),
     "import": Command(
         NONE, "label.write:import_command", "turn a source into an evaluation set", import_options
+    ),
+    "prompts": Command(
+        FOLDER,
+        "label.prompts:prompts_command",
+        "ask a model elsewhere for queries, take those that you accept",
+        prompts_options,
     ),
     "site": Command(NONE, "teach.site:write_site", "build the course as pages into site/"),
     "new": Command(

@@ -117,9 +117,11 @@ def check_head_and_tail(case: AuditCase) -> Finding:
     few, many = sorted((counts["head"], counts["tail"]))
     other = "rare needs (tail)" if counts["head"] else "frequent needs (head)"
     one_side = f"Add queries for {other}: the average hides how they fare."
+    mark = "Mark the popularity of queries: head or tail; only those between have none."
+    unmarked = counts["not marked"]
     warn = {
         "Bring head and tail nearer to half each.": few and many > IMBALANCE * few,
-        "Mark the popularity of each query: head or tail.": counts["not marked"],
+        mark: unmarked and unmarked >= few + many,
     }
     fail = {one_side: many and not few}
     return _finding("head and tail", _counted(counts), fail, warn)

@@ -56,6 +56,7 @@ class Options(NamedTuple):
     columns: str | None = None
     queries: str | None = None
     labels: str | None = None
+    sample: int | None = None
     language: str | None = None
     halve: bool = False
 

@@ -41,6 +41,7 @@ COLUMNS = (
     "query",
     "relevance",
     "passage",
+    "count",
 )  # of --columns; --title and --text name the others
 
 
@@ -104,11 +105,11 @@ def ending(path: Path) -> str:
     return Path(path.name.removesuffix(".gz")).suffix
 
 
-def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] = PAIRS) -> Rows:
+def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] | None = PAIRS) -> Rows:
     """Yield (place, row) of tables, plain or .gz.
 
     Lines of cells stand under the names of the first line if it names a column of ids, else under
-    those that `forms` gives to so many cells.
+    those that `forms` gives to so many cells. Without `forms` the first line always has the names.
     """
     for path in paths:
         match ending(path):
@@ -116,7 +117,7 @@ def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] = PAIRS) -> R
                 yield from files.rows(path, task.problems)
             case ".json" | ".parquet":
                 yield from _database_rows(path, task)
-            case ".csv":
+            case other if other == ".csv" or forms is None:
                 yield from _csv_rows(path, task)
             case _:
                 yield from _line_rows(path, task, forms)
@@ -152,7 +153,9 @@ def _database_rows(path: Path, task: Task) -> Rows:
 
 def _csv_rows(path: Path, task: Task) -> Rows:
     csv.field_size_limit(2**31 - 1)  # a cell may hold a whole document
-    reader = csv.DictReader(io.StringIO(files.page(path, task.problems) or ""), strict=True)
+    page = io.StringIO(files.page(path, task.problems) or "")
+    between = "\t" if ending(path) == ".tsv" else ","
+    reader = csv.DictReader(page, delimiter=between, strict=True)
     try:
         if _has_doubles(f"{path}:1", reader.fieldnames or [], task):
             return

@@ -17,20 +17,21 @@ from ..measure import evalset, files, links, stats
 from ..measure.evalset import Document, EvalSet, Judgment, Query
 from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
-from . import catalogue, collections, halves, questions, trees
+from ..measure.text import TOKENIZERS
+from . import catalogue, collections, halves, query_log, questions, trees
 from .readers import WORDS, Label, Options, Source, Task, half_of
 
-SOME = "split title text columns queries labels"  # options that not all kinds have
+SOME = "split title text columns queries labels sample"  # options that not all kinds have
 READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
-    "markdown": (trees.markdown_tree, "title text split columns labels"),
-    "html": (trees.html_tree, "split columns labels"),
-    "rst": (trees.rst_tree, "split columns labels"),
-    "text": (trees.text_tree, "split columns labels"),
-    "code": (trees.code_tree, ""),
+    "markdown": (trees.markdown_tree, "title text split columns labels queries sample"),
+    "html": (trees.html_tree, "split columns labels queries sample"),
+    "rst": (trees.rst_tree, "split columns labels queries sample"),
+    "text": (trees.text_tree, "split columns labels queries sample"),
+    "code": (trees.code_tree, "columns queries sample"),
     "hotpotqa": (questions.hotpotqa, "split"),
     "beir": (collections.read_tables, "split title text columns"),
     "trec": (collections.read_tables, "split title text columns"),
-    "table": (collections.read_tables, SOME),
+    "table": (collections.read_tables, "split title text columns queries labels"),
     "ir_datasets": (catalogue.read_dataset, "split queries"),
 }
 NEW = Path(__file__).parent / "new"  # a set to start from
@@ -114,8 +115,11 @@ def wrong_options(options: Options) -> list[str]:
     for name in SOME.split():
         if getattr(options, name) and name not in taken:
             problems.append(f"--{name} is not for {kind}, {wanted}")
-    if options.max_docs is not None and options.max_docs < 1:
-        problems.append(f"--max-docs is {options.max_docs}, wanted a number from 1")
+    for name, number in (("max-docs", options.max_docs), ("sample", options.sample)):
+        if number is not None and number < 1:
+            problems.append(f"--{name} is {number}, wanted a number from 1")
+    if options.sample and not options.queries:
+        problems.append("--sample stands alone, wanted it with the log: --queries")
     if language and not re.fullmatch("[a-z]{2,3}", language):
         problems.append(f"--language is {language}, wanted a code of ISO 639, such as ja")
     return problems
@@ -130,6 +134,7 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
     queries = _queries_by_id(source, task)
     qrels = read_labels(source.labels or (), task)
     task.stop()
+    asked, drawn = log_sample(source, task)
     in_common = _ids_in_common("query ids", qrels, "queries", queries, source, task)
     corpus = write_corpus(folder, source, qrels, task)
     task.stop()
@@ -147,13 +152,16 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
         if not sentence:
             few = stats.without_halves(len(kept))
     write_labels(folder, queries, kept, splits)
+    if asked:
+        files.write_jsonl(folder / "retrieval_queries.jsonl", asked)
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     lines = [
         few,
         f"documents: {len(corpus.written)}",
-        f"queries: {len(kept)}" + _breakdown(Counter(splits.values()), ""),
+        f"queries: {len(kept) + len(asked)}" + _breakdown(Counter(splits.values()), ""),
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
         *in_common,
+        *drawn,
         *task.lines(),
         TRUNCATED if corpus.is_truncated else "",
         sentence,
@@ -162,6 +170,21 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
         *source.about,
     ]
     return [line for line in lines if line]
+
+
+def log_sample(source: Source, task: Task) -> tuple[list[dict], list[str]]:
+    """Return queries from the log beside pages and lines on the draw, none where none is named."""
+    if not (task.options.queries and is_tree(task.options.kind)):
+        return [], []
+    if source.labels is not None:
+        found = f"found labelled queries, too (--labels or {trees.QUERIES})"
+        raise EvalSetError([f"--queries: {found}, wanted one of the two"])
+    return query_log.sample_queries(TOKENIZERS[source.words], task)
+
+
+def is_tree(kind: str) -> bool:
+    """Return whether a source is a folder of files that are the documents."""
+    return READERS[kind][0].__module__ == trees.__name__
 
 
 def _own_documents(folder: Path) -> str:
@@ -418,5 +441,5 @@ def data_card(options: Options, lines: list[str]) -> str:
     for option, value in values.items():
         if value:
             words += f" --{option.replace('_', '-')}" + ("" if value is True else f" {value}")
-    ids = PATHS if READERS[kind][0].__module__ == trees.__name__ else IDS
+    ids = PATHS if is_tree(kind) else IDS
     return CARD.format(kind=kind, name=name, options=words, ids=ids, found=found)

@@ -303,7 +303,7 @@ def load(path: Path | str | None = None) -> EvalSet:
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
-    """Return the rows of pool, second_pass, negatives, to_read or judge.jsonl, [] without the file.
+    """Return the rows of a file beside queries and labels, such as pool.jsonl; [] without it.
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
@@ -439,7 +439,7 @@ def orphan_faults(rows: Rows, queries: dict, folder: Path) -> list[str]:
     """Return a line for each query that (file:line, row) name and `queries` does not hold."""
     places = defaultdict(list)
     for place, row in rows:
-        if row["query_id"] not in queries:
+        if "query_id" in row and row["query_id"] not in queries:
             places[row["query_id"]].append(place)
     return [
         f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "

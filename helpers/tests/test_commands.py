@@ -124,6 +124,8 @@ PASSED_ON = [  # (words, what the function is called with)
         ("--engine sail --chunks fixed", {"engine": "sail", "chunks": "fixed"}),
         ("--b 0.4 --idf lucene", {"b": 0.4, "idf": "lucene"}),
     ]),
+    (["prompts", "--sample", "3"], {"folder": FOLDER, "sample": 3}),
+    (["prompts", "--take"], {"folder": FOLDER, "take": True}),
     (["progress"], ()),
 ]  # fmt: skip
 

@@ -100,6 +100,7 @@ def home(small, tmp_path, monkeypatch):
         (home / "docs" / f"{doc_id}.md").write_text(f"# {doc_id}\n\n{document.text}\n")
     testset = "user_input,reference_contexts\nWho calls?,\"['The step1x0 calls the host1x0.']\"\n"
     (home / "testset.csv").write_text(testset)
+    (home / "log.csv").write_text("query,count\nwho calls,3\nstep,1\n")
     monkeypatch.chdir(home)
     monkeypatch.setenv("EVALS", str(home / "evals"))
     monkeypatch.setattr(stats, "DRAWS", 300)

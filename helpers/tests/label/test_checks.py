@@ -229,6 +229,8 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (popularity("tail"), "fail", "tail 1", "frequent needs (head)"),
         (popularity("head head head head tail"), "warn", "nearer to half each"),
         (popularity("head head head tail"), "pass", ""),
+        (made([asks(1, popularity="head"), asks(2, popularity="tail"), asks(3)]), "pass", "")
+        + ("not marked 1",),
         (made([asks(1, popularity="head"), asks(2)]), "fail", "rare needs", "Mark the popularity"),
     ],
     checks.check_halves: [

@@ -1,0 +1,133 @@
+"""Queries from a search log: a seeded sample of what was asked often, less often and rarely."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from ..measure import links, stats, text
+from ..measure.files import EvalSetError
+from . import readers, tables
+from .readers import Task
+
+LOG = {  # what its columns are called
+    "query": ("query", "search_term", "keyword", "term", "search", "text", "q", "Top queries"),
+    "count": ("count", "searches", "frequency", "n", "event_count", "Impressions"),
+}
+SIZE = 40  # queries of a sample
+MASKS = {  # what is personal and easy to see
+    "mail addresses": r"[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+",
+    "numbers of seven or more digits":  # but dates such as 2026-04-08
+        r"(?<!\d)(?!\d{4}-\d\d-\d\d\b)\+?\d(?:[ ()-]{0,2}\d){6,}",
+}  # fmt: skip
+MASK = "***"  # no word of a search
+DUTY = (
+    "read every query before you pass the set on: names, customers, hosts, keys "
+    "and whatever else points to somebody aren't masked"
+)
+Words = Callable[[str], list[str]]  # of a text, as BM25 counts them in the set
+
+
+def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
+    """Return rows of retrieval_queries.jsonl from the log --queries, and lines on the draw.
+
+    Raises EvalSetError with every problem of the log.
+    """
+    counts = read_log(words, task)
+    task.stop()
+    if not counts:
+        fault = "found no queries, wanted a log with some"
+        raise EvalSetError([f"{task.options.queries}: {fault}"])
+    strata = by_frequency(counts)
+    drawn, doubles = draw(strata, task.options.sample or SIZE, words)
+    rows = []
+    for number, (query, stratum) in enumerate(drawn.items(), 1):
+        row = {"query_id": f"q{number}", "query": query, "relevant_doc_ids": []}
+        if stratum != "torso":
+            row["popularity"] = stratum
+        rows.append(row | {"split": "dev"})
+    taken = Counter(drawn.values())
+    parts = [f"{name} {taken[name]} of {len(own):,}" for name, own in strata.items()]
+    if doubles:
+        parts.append(f"near-doubles of one in the sample passed over: {doubles}")
+    return rows, [f"sample of the log: {', '.join(parts)}", DUTY]
+
+
+def read_log(words: Words, task: Task) -> Counter[str]:
+    """Return how often each query was asked, masked; case, signs and spaces make no other query."""
+    names, paths = tables.column_names(task, LOG), tables.files_of(Path(task.options.queries))
+    counts: Counter[str] = Counter()
+    spellings: dict[tuple[str, ...], str] = {}
+    for place, row in tables.rows_of(paths, task, forms=None):
+        task.expect("query", names["query"], place, row, "--columns")
+        query = masked(readers.text_of(row, *names["query"]), task)
+        if key := tuple(words(query)):
+            spelling = spellings.setdefault(key, query)
+            counts[spelling] += count_of(place, row, names["count"], task)
+        else:
+            task.leave_out("lines of the log without a word to search", place)
+    return counts
+
+
+def masked(query: str, task: Task) -> str:
+    """Return a query on one line, with MASK for what is personal and easy to see."""
+    for what, pattern in MASKS.items():
+        query, often = re.subn(pattern, MASK, query)
+        if often:
+            task.changed[f"{what} in the log, masked as {MASK}"] += often
+    return " ".join(query.split())
+
+
+def count_of(place: str, row: dict, names: tuple[str, ...], task: Task) -> int:
+    """Return how often the query of a line was asked: once where no column says it."""
+    found = [str(row[name]) for name in names if name in row]
+    if not found:
+        task.changed["lines of the log without a count, each of which counts once"] += 1
+        return 1
+    count = found[0].strip().replace(",", "").removesuffix(".0")
+    if count.isdecimal():
+        return int(count)
+    wanted = "wanted how often it was asked, a whole number"
+    task.problems.append(f"{place}: count is {found[0][:60]!r}, {wanted}")
+    return 0
+
+
+def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
+    """Return the queries of head, torso and tail, each about a third of all searches.
+
+    Queries that were asked equally often stay together, and those asked least are in the tail.
+    """
+    above, least = 0, min(counts.values())  # searches for more frequent queries
+    strata: dict[str, list[str]] = {"head": [], "torso": [], "tail": []}
+    ordered = sorted(counts, key=lambda query: (-counts[query], query))
+    for count, equals in groupby(ordered, counts.get):
+        third = 2 if count == least else 3 * above // counts.total()
+        stratum = [*strata.values()][third]
+        before = len(stratum)
+        stratum += equals
+        above += count * (len(stratum) - before)
+    return strata
+
+
+def draw(strata: dict[str, list[str]], size: int, words: Words) -> tuple[dict[str, str], int]:
+    """Return up to `size` {query: stratum}, and how many near-doubles of these were passed over.
+
+    Every stratum gives equally many, as long as it has some.
+    """
+    rng = np.random.default_rng(stats.SEED)
+    left = {name: [own[n] for n in rng.permutation(len(own))] for name, own in strata.items()}
+    drawn, contents, doubles = {}, [], 0
+    while len(drawn) < size and any(left.values()):
+        taken = Counter(drawn.values())
+        stratum = min(filter(left.get, left), key=lambda name: taken[name])
+        query = left[stratum].pop()
+        own = {*text.content_words(words(query))} or {*words(query)}
+        if any(len(own & other) >= links.DOUBLE * len(own | other) for other in contents):
+            doubles += 1
+        else:
+            drawn[query] = stratum
+            contents.append(own)
+    return drawn, doubles
