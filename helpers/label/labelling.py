@@ -66,6 +66,7 @@ class Entry(NamedTuple):
     drawn: list[str] = []
     was: int | None = None  # the grade in the set that this one takes the place of
     settles: bool = False  # it decides between other people's grades
+    offered: str = ""  # the judge whose grade was accepted
 
     @property
     def pair(self) -> Pair:
@@ -448,7 +449,7 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     """Return what the labellers' last judgments of a pair say together, None where they differ.
 
     The newest that settles it holds. Else all must give one grade, and each one's evidence proves
-    it by itself.
+    it by itself. It's an accepted offer if each of them is.
     """
     if any(entry.settles for entry in words):
         deciding = [entry for entry in words if entry.settles or entry.was is not None]
@@ -462,7 +463,8 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
         evidence = [own[0] if len(own) == 1 else [*own] for own in alternatives]
         first = first._replace(evidence=evidence)
     replaced = [entry.was for entry in words if entry.was is not None]
-    return first._replace(was=replaced[0] if replaced else None)
+    offered = first.offered if all(entry.offered for entry in words) else ""
+    return first._replace(was=replaced[0] if replaced else None, offered=offered)
 
 
 def to_settle(evals: EvalSet) -> list[Pair]:
@@ -602,6 +604,8 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
         row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
         if entry.evidence:
             row["evidence"] = entry.evidence
+        if entry.offered:
+            row["offered"] = entry.offered
         by_query[query_id].append(row)
     return [row for own in by_query.values() for row in own]
 

@@ -15,7 +15,7 @@ from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
-from . import labellers, labelling, markup
+from . import labellers, labelling, markup, offers
 from .labelling import JUDGMENTS, Entry, Turn
 from .markup import ANOTHER, ASIDE, FINISH
 from .selection import SIGN, Page, Selectable, quote_of, without_unshown
@@ -25,9 +25,10 @@ STOP = "Next query"  # the rest of this one stays unread
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
 BETWEEN = re.compile(r"\n(?:\+|or)\n")
-ACCEPT = "Accept"  # an old label, with the passage that is marked
+ACCEPT = "Accept"  # an old label or an offer, with the passage that is marked
+BLIND = "Blind"
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR}
-KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
+KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT, "b": BLIND}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     OR: "o: what you take next proves the grade by itself, too",
@@ -35,7 +36,8 @@ TOOLTIPS = {
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
-    ACCEPT: "a: the old grade holds, and the marked passage proves it",
+    ACCEPT: "a: the grade above holds, and the marked passage proves it",
+    BLIND: "b: pages without another judge's offers from here on, or with them again",
     FINISH: "end here: what is judged goes into the folder",
 }
 HALF_TYPED = "Not saved: the passage beside a + or an or is missing: take it or delete the sign."
@@ -66,7 +68,8 @@ def merge_log(evals: EvalSet) -> str:
     new = how_many(labelling.merge(evals), "new judgment")
     words = f"{new} went from the log into the folder. Run this notebook again to go on with them."
     evals = evalset.load(evals.folder)
-    parts = [words, labelling.stop_cost(evals), labellers.labellers_page(evals)]
+    parts = [words, labelling.stop_cost(evals), offers.offers_page(evals)]
+    parts.append(labellers.labellers_page(evals))
     return "\n".join(filter(None, parts))
 
 
@@ -122,8 +125,13 @@ class Panel:
         self.actions[OR] = partial(self._ask_for_more, EITHER)
         if self.is_finding:
             self.actions[STOP] = self._stop
-        if any(self.kept.get(turn.pair) for turn in documents):
+        self.offers, self.shows_offers = {}, True
+        if self.is_labelling:
+            self.offers = offers.to_show(evals, {*pairs} - self.differing - self.old.keys())
+        if self.offers or any(self.kept.get(turn.pair) for turn in documents):
             self.actions[ACCEPT] = self._accept
+        if self.offers:
+            self.actions[BLIND] = self._blind
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
@@ -272,13 +280,18 @@ class Panel:
         return words if words in self.text else quote_of(words, self.text)[0] or words
 
     def _accept(self) -> None:
-        """Take the old grade, with the passages that are marked."""
-        pair = self.turn.pair
-        self._save(self.old[pair]["relevance"], self.kept[pair])
+        """Take the old grade or the offered one, with the passages that are marked."""
+        self._save(*self.acceptable)
 
-    def _save(self, relevance: int, evidence: str | list) -> None:
+    def _blind(self) -> None:
+        self.shows_offers = not self.shows_offers
+        self._next("")
+
+    def _save(self, relevance: int, evidence: str | list, offered: str = "") -> None:
         pair, words = self.turn.pair, f"Saved: {relevance}."
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
+        if offered:
+            row["offered"] = offered
         if self.turn in self.asked and pair in self.labels:
             row["was"] = self.labels[pair].relevance
         if pair in self.differing or ("was" in row and self._is_shared(pair)):
@@ -451,14 +464,34 @@ class Panel:
             self.zeros = labelling.zeros_in_a_row(entries, turn.query_id)
             live |= {STOP} if self.zeros >= labelling.ENOUGH_ZEROS else set()
         self._offer(document, best)
+        passages, offer = row.get("passages", []), self._shown_offer()
+        self.acceptable = ()
         if self.kept.get(turn.pair):
+            self.acceptable = (row["relevance"], self.kept[turn.pair])
+        elif offer:
+            row, quote = {}, self._as_written(offer.get("evidence", "").strip())
+            start = self.text.find(quote) if quote and offer["relevance"] else -1
+            if start >= 0:
+                passages = [(start, start + len(quote))]
+            if start >= 0 or not offer["relevance"]:
+                evidence = quote if offer["relevance"] else ""
+                self.acceptable = (offer["relevance"], evidence, offer["model"])
+        if self.acceptable:
             live.add(ACCEPT)
-            taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
-            self.buttons[ACCEPT].description = taken
-        passages = row.get("passages", [])
+            marked = " with the marked passage" if self.acceptable[1] else ""
+            self.buttons[ACCEPT].description = f"{ACCEPT}: grade {self.acceptable[0]}{marked}"
         page = markup.document_html(document, words, passages, best)
         heading = markup.HEADING.format(query.query) + markup.old_label_html(row)
+        heading += markup.offer_html(offer)
         self._show_page(heading, page, live)
+
+    def _shown_offer(self) -> dict:
+        """Return the offer for the page, {} where there's none or it's to be judged blind."""
+        turn = self.turn
+        is_blind = turn.repeat or turn in self.asked or turn.pair in self.left
+        if is_blind or not self.shows_offers:
+            return {}
+        return self.offers.get(turn.pair, {})
 
     def _show_page(self, heading: Markup | str, page: Markup, live: set[str]) -> None:
         """Show a heading and a page; of the actions, those in `live` do something now."""
