@@ -8,7 +8,7 @@ from ..measure import evalset, files, links, reading, results, runs
 from ..measure.evalset import EvalSet
 from ..measure.installation import command
 from ..measure.text import how_many
-from . import checks, manifest, pooling
+from . import checks, labellers, manifest, pooling
 from .checks import Finding
 
 EXTRAS = (*manifest.BY_PEOPLE, "negatives.jsonl", reading.TO_READ)
@@ -93,6 +93,8 @@ def audit_command(evals: evalset.EvalSet) -> int:
     """Print the findings on a set; return 1 where one fails."""
     findings = folder_findings(evals)
     print(as_table(findings))
+    if page := labellers.labellers_page(evals):
+        print(f"\n{page}")
     return int(any(finding.status == "fail" for finding in findings))
 
 

@@ -16,7 +16,7 @@ from ..measure.text import Pair, how_many
 from . import labelling, manifest, readers, write
 from .drop import NAMING
 from .fates import OUTCOMES, Case, Fate, align, all_fates
-from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, SKIPPED
+from .labelling import JUDGMENTS, PRACTICE, QUERY_TABLE, SKIPPED
 
 FIRST = 5  # results of the rankers together in which a document of a new text is to be judged
 POOLED = 10  # results from which one was offered before
@@ -104,7 +104,8 @@ def _carry_in_place(folder: Path, source: str, more: dict[str, str]) -> list[str
 def _journal(evals: EvalSet, new: EvalSet, lines: list[str]) -> dict:
     """Return which files of a set move away, to where, which come, and what is told of it."""
     old, part = evals.folder, new.folder
-    names = [*manifest.inputs(old), HISTORY, reading.TO_READ, LOG, PRACTICE, SKIPPED]
+    names = [*manifest.inputs(old), HISTORY, reading.TO_READ, PRACTICE, SKIPPED]
+    names += labelling.log_files(old)
     if new.corpus_hash() != evals.corpus_hash():
         for pattern in OF_DOCUMENTS:
             names += _files_in(old, pattern)

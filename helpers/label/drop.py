@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..measure import evalset, files, reading
 from ..measure.text import how_many
-from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, SKIPPED, lock_log
+from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, SKIPPED, lock_log, log_files
 
 DROPPED = "dropped.jsonl"
 NAMING = (  # files whose rows name a query; its own table last, so that a killed drop goes on
@@ -43,7 +43,8 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
 def _rows_by_file(folder: Path, query_id: str) -> dict[str, list[dict]]:
     """Return {file: its rows}. Raises EvalSetError for bad lines, or if none is of the query."""
     problems, tables, is_named = [], {}, False
-    for name in (DROPPED, *NAMING):
+    *others, own_table = NAMING
+    for name in dict.fromkeys([DROPPED, *others, *log_files(folder), own_table]):
         if os.path.lexists(folder / name):
             tables[name] = [row for _, row in files.rows(folder / name, problems)]
             if name != DROPPED and any(_query_of(row) == query_id for row in tables[name]):

@@ -1,14 +1,16 @@
 """Labelling by hand: the log of judgments, what to judge next, what Finish takes into the set.
 
 The log holds one JSON object a line. A judgment adds a line, and so does an undo, which names the
-judgment that it takes back: no line ever goes, so a killed process loses none.
+judgment that it takes back: no line ever goes, so a killed process loses none. Several people have
+a log each, labelling.NAME.jsonl, and Finish takes what they agree on.
 """
 
 import os
+import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +20,8 @@ from ..measure.installation import command
 from ..measure.text import Pair, how_many
 
 LOG = "labelling.jsonl"
+LOG_NAME = re.compile(r"labelling(?:\.([\w-]+))?\.jsonl")
+LABELLER = "LABELLER"  # the environment variable with the name of who labels
 PRACTICE = "practice.jsonl"  # of the same form; nothing takes it into the labels
 JUDGMENTS, QUERY_TABLE = "judgments.jsonl", "retrieval_queries.jsonl"
 LOCK_WAIT = 10  # seconds; another process holds the lock for one line
@@ -61,6 +65,8 @@ class Entry(NamedTuple):
     skipped: list[str] = []
     drawn: list[str] = []
     was: int | None = None  # the grade in the set that this one takes the place of
+    settles: bool = False  # it decides between other people's grades
+    offered: str = ""  # the judge whose grade was accepted
 
     @property
     def pair(self) -> Pair:
@@ -74,6 +80,35 @@ class Entry(NamedTuple):
 
 
 # The log.
+
+
+def log_of(labeller: str = "") -> str:
+    """Return the file of a labeller's log, by default of whom LABELLER names, if anybody.
+
+    Raises EvalSetError for a name with other signs than letters, digits, - and _.
+    """
+    name = labeller or os.environ.get(LABELLER, "")
+    log = f"labelling.{name}.jsonl" if name else LOG
+    if not LOG_NAME.fullmatch(log):
+        fault = f"{LABELLER} is {name!r}, wanted a name of letters, digits, - and _"
+        raise evalset.EvalSetError([fault])
+    return log
+
+
+def labeller_of(log: str) -> str:
+    """Return whose log a file is."""
+    return LOG_NAME.fullmatch(log)[1] or "no name"
+
+
+def log_files(folder: Path) -> list[str]:
+    """Return the logs of all labellers in a folder, LOG where there is none, sorted."""
+    names = [path.name for path in folder.glob("labelling*.jsonl")]
+    return sorted(filter(LOG_NAME.fullmatch, names)) or [LOG]
+
+
+def read_all(evals: EvalSet) -> dict[str, list[tuple[str, dict]]]:
+    """Return {log: its lines} of all labellers. Raises as `read`."""
+    return {name: read(evals, name) for name in log_files(evals.folder)}
 
 
 def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
@@ -143,11 +178,13 @@ def append(evals: EvalSet, name: str, row: dict) -> None:
 def lock_log(path: Path) -> AbstractContextManager:
     """Return the held lock of a log, a context. The system frees it when its holder is killed.
 
-    It is a file of its own: Windows lets nobody read what is locked.
+    It is a file of its own: Windows lets nobody read what is locked. Labellers share it, so that
+    nobody writes while Finish reads all logs.
     """
     from filelock import FileLock  # only who judges or drops needs it
 
-    lock = FileLock(f"{path}.lock", LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
+    shared = path.with_name(path.name.partition(".")[0] + ".jsonl.lock")
+    lock = FileLock(shared, LOCK_WAIT, poll_interval=0.01, fallback_to_soft=False)
     try:
         return lock.acquire()
     except (OSError, NotImplementedError) as error:  # the second: a file system without locks
@@ -188,18 +225,18 @@ def latest(judgments: list[Entry]) -> dict[Pair, Entry]:
     return {entry.pair: entry for entry in judgments if entry.doc_id and not entry.repeat}
 
 
-def skipped(evals: EvalSet, log: list[tuple[str, dict]]) -> dict[Pair, bool]:
+def skipped(evals: EvalSet, *logs: list[tuple[str, dict]]) -> dict[Pair, bool]:
     """Return {(query_id, doc_id): whether it was drawn to be read blind} of what stops skipped.
 
-    That is by skipped.jsonl and by the rows of the log. A document that was judged later stays: if
+    That is by skipped.jsonl and by the rows of the logs. A document that was judged later stays: if
     it was drawn, it tells what the stops cost.
     """
     rows = evalset.read_extra(evals, SKIPPED)
     pairs = {(row["query_id"], row["doc_id"]): row["drawn"] for row in rows}
-    for _, row in log:  # what it took back doesn't stay
+    for _, row in chain(*logs):  # what they took back doesn't stay
         for doc_id in row.get("skipped", []):
             pairs.pop((row["query_id"], doc_id), None)
-    for act in kept_acts(log):
+    for act in chain(*map(kept_acts, logs)):
         pairs |= {(act.query_id, doc_id): doc_id in act.drawn for doc_id in act.skipped}
     return pairs
 
@@ -256,7 +293,7 @@ def without_skipped(turns: list[Turn], left: dict[Pair, bool], seed: int = 0) ->
 def unread_drawn(evals: EvalSet) -> list[Pair]:
     """Return the pairs that were drawn of the skipped ones and have no label yet."""
     judged = {label[:2] for label in evals.judgments}
-    left = skipped(evals, read(evals))
+    left = skipped(evals, *read_all(evals).values())
     return [pair for pair, is_drawn in left.items() if is_drawn and pair not in judged]
 
 
@@ -288,11 +325,14 @@ def stop_cost(evals: EvalSet) -> str:
     """
     from statsmodels.stats.proportion import proportion_confint  # only who skips needs it
 
-    left = skipped(evals, read(evals))
+    logs = read_all(evals)
+    left = skipped(evals, *logs.values())
     if not left:
         return ""
     judged = {label[:2]: label.relevance for label in evals.judgments}
-    judged |= {pair: entry.relevance for pair, entry in latest(entries(evals)).items()}
+    for pair, words in last_words(logs).items():
+        if entry := joint_word([*words.values()]):
+            judged[pair] = entry.relevance
     drawn = [pair for pair, is_drawn in left.items() if is_drawn]
     grades = [judged[pair] for pair in drawn if pair in judged]
     n = how_many(len(left), "document")
@@ -393,30 +433,87 @@ def agreement(
     return len(readings), kappa, [row for row in readings if row[2] != row[3]]
 
 
+# Several labellers, each with a log.
+
+
+def last_words(logs: dict[str, list[tuple[str, dict]]]) -> dict[Pair, dict[str, Entry]]:
+    """Return {(query_id, doc_id): {log: the last judgment there}}."""
+    words: dict[Pair, dict[str, Entry]] = defaultdict(dict)
+    for name, rows in logs.items():
+        for pair, entry in latest(kept_entries(rows)).items():
+            words[pair][name] = entry
+    return words
+
+
+def joint_word(words: Sequence[Entry]) -> Entry | None:
+    """Return what the labellers' last judgments of a pair say together, None where they differ.
+
+    The newest that settles it holds. Else all must give one grade, and each one's evidence proves
+    it by itself. It's an accepted offer if each of them is.
+    """
+    if any(entry.settles for entry in words):
+        deciding = [entry for entry in words if entry.settles or entry.was is not None]
+        return max(deciding, key=lambda entry: entry.time)
+    first, *others = words
+    if any(entry.relevance != first.relevance for entry in others):
+        return None
+    quotes = [evalset.evidence_quotes({"evidence": entry.evidence}) for entry in words]
+    alternatives = dict.fromkeys(chain(*quotes))
+    if len(alternatives) > len(quotes[0]):
+        evidence = [own[0] if len(own) == 1 else [*own] for own in alternatives]
+        first = first._replace(evidence=evidence)
+    replaced = [entry.was for entry in words if entry.was is not None]
+    offered = first.offered if all(entry.offered for entry in words) else ""
+    return first._replace(was=replaced[0] if replaced else None, offered=offered)
+
+
+def to_settle(evals: EvalSet) -> list[Pair]:
+    """Return the pairs that labellers, or they and the set, grade differently, sorted.
+
+    A single log is no disagreement: Finish refuses what contradicts the set.
+    """
+    logs = read_all(evals)
+    return [*_new_judgments(evals, logs)[1]] if len(logs) > 1 else []
+
+
+def read_by_others(evals: EvalSet, log: str) -> list[Pair]:
+    """Return the pairs that other labellers have judged and the one with this log hasn't.
+
+    Without a name one reads nothing twice: [].
+    """
+    words = last_words(read_all(evals)) if log != LOG else {}
+    return sorted(pair for pair, own in words.items() if log not in own)
+
+
 # What Finish does.
 
 
 def merge(evals: EvalSet) -> int:
-    """Add the log's judgments to judgments.jsonl; return how many were new.
+    """Add the judgments of all logs to judgments.jsonl; return how many were new.
 
-    A query that the log sets aside gets the kind none, one that it takes back its former kind.
+    What labellers grade differently waits in their logs until one of them settles it. A query that
+    a log sets aside gets the kind none, one that it takes back its former kind.
     Kinds are written first and judgments last, each file whole: if the process is killed between
     them, the folder loads, and the next merge does the rest. Raises ValueError, and writes
-    nothing, where a pair has another grade already.
+    nothing, where a pair of the only log has another grade already.
     """
     folder = evals.folder
     with lock_log(folder / LOG):
         evals = evalset.load(folder)  # the files may be newer than what is held
         table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
-        log = read(evals)
-        kept = kept_entries(log)
-        new = _new_judgments(evals.judgments, _is_graded(evals), latest(kept))
+        logs = read_all(evals)
+        new, differing = _new_judgments(evals, logs)
+        unsettled = {query_id for query_id, _ in differing}
+        kept = []
+        for entry in chain(*map(kept_entries, logs.values())):
+            if entry.doc_id or entry.query_id not in unsettled:  # else a document may answer it
+                kept.append(entry)
         judgments = _with_new(labels, new)
         listed = _without_zeros(table, judgments)
-        queries = _with_kinds(listed, judgments, kept, _kinds_before(log))
+        queries = _with_kinds(listed, judgments, kept, _kinds_before(chain(*logs.values())))
         left = [
             {"query_id": query_id, "doc_id": doc_id, "drawn": is_drawn}
-            for (query_id, doc_id), is_drawn in skipped(evals, log).items()
+            for (query_id, doc_id), is_drawn in skipped(evals, *logs.values()).items()
         ]
         changed = sum(query != row for query, row in zip(queries, listed, strict=True))
         if left != evalset.read_extra(evals, SKIPPED):
@@ -429,17 +526,21 @@ def merge(evals: EvalSet) -> int:
 
 
 def refuse_losses(evals: EvalSet) -> None:
-    """Raise EvalSetError where labels stand only in the list to read or in the log."""
+    """Raise EvalSetError where labels stand only in the list to read or in a log."""
     former = [row for row in reading.waiting(evals).values() if "relevance" in row]
-    given, faults = entries(evals), []
-    aside = [entry for entry in given if not entry.doc_id and entry.query_id in evals.waiting]
-    new = _new_judgments(evals.judgments, _is_graded(evals), latest(given))
+    logs, faults = read_all(evals), []
+    given = chain(*map(kept_entries, logs.values()))
+    aside = {entry.query_id for entry in given if not entry.doc_id} & evals.waiting.keys()
+    new, differing = _new_judgments(evals, logs)
     unmerged = len(new) + len(aside)
+    names = ", ".join(logs)
     if former:
         faults.append(f"{reading.TO_READ}: {how_many(len(former), 'label')} to be read")
     if unmerged:
         words = f"{how_many(unmerged, 'label')} not in {JUDGMENTS} (click Finish)"
-        faults.append(f"{LOG}: {words}")
+        faults.append(f"{names}: {words}")
+    if differing:
+        faults.append(f"{names}: {how_many(len(differing), 'pair')} to settle in the panel")
     remedy = f"judge them first, or they are lost: {command('lab', EVALS=evals.folder)}"
     files.refuse([f"{evals.folder / fault}; {remedy}" for fault in faults])
 
@@ -461,24 +562,29 @@ def _label_rows(evals: EvalSet) -> list[dict]:
 
 
 def _new_judgments(
-    labels: list[evalset.Judgment], graded: bool, given: dict[Pair, Entry]
-) -> dict[Pair, Entry]:
-    """Return what the labels don't hold with a grade. Raises ValueError for other grades."""
-    labels_by_pair = {label[:2]: label for label in labels}
-    grades = {pair: label.relevance for pair, label in labels_by_pair.items()}
-    new, conflicts = {}, []
-    for pair, entry in sorted(given.items()):
-        is_first = pair not in grades or (entry.relevance and not graded)
-        if is_first or _replaces(entry, labels_by_pair[pair]):
+    evals: EvalSet, logs: dict[str, list[tuple[str, dict]]]
+) -> tuple[dict[Pair, Entry], dict[Pair, str]]:
+    """Return what the labels don't hold with a grade, and the pairs to settle, with the reason.
+
+    Raises ValueError where the only log gives other grades than the labels.
+    """
+    graded, new, differing = _is_graded(evals), {}, {}
+    labels_by_pair = {label[:2]: label for label in evals.judgments}
+    for pair, words in sorted(last_words(logs).items()):
+        entry, label = joint_word([*words.values()]), labels_by_pair.get(pair)
+        if not entry:
+            differing[pair] = "labellers differ"
+        elif not label or (entry.relevance and not graded) or _replaces(entry, label):
             new[pair] = entry
-        elif entry.relevance != grades[pair]:
-            says = f"{JUDGMENTS} says {grades[pair]}" if graded else f"{QUERY_TABLE} lists it"
-            conflicts.append(
+        elif entry.relevance != label.relevance:
+            says = f"{JUDGMENTS} says {label.relevance}" if graded else f"{QUERY_TABLE} lists it"
+            differing[pair] = (
                 f"{entry.place}: query {pair[0]}, document {pair[1]}: field relevance is "
                 f"{entry.relevance} and {says}, wanted one grade for the pair"
             )
-    files.refuse(conflicts)
-    return new
+    if len(logs) == 1:
+        files.refuse([*differing.values()])
+    return new, differing
 
 
 def _replaces(entry: Entry, label: evalset.Judgment) -> bool:
@@ -498,6 +604,8 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
         row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
         if entry.evidence:
             row["evidence"] = entry.evidence
+        if entry.offered:
+            row["offered"] = entry.offered
         by_query[query_id].append(row)
     return [row for own in by_query.values() for row in own]
 
@@ -513,7 +621,7 @@ def _without_zeros(table: list[dict], labels: list[dict]) -> list[dict]:
     return queries
 
 
-def _kinds_before(log: list[tuple[str, dict]]) -> dict[str, str]:
+def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
     """Return the kind of each query before it was set aside, also of those taken back."""
     kinds = {}
     for _, row in log:

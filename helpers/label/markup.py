@@ -153,6 +153,16 @@ def old_label_html(row: dict) -> Markup:
     return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
 
 
+def offer_html(offer: dict) -> Markup:
+    """Return a row of judge.jsonl as an offer, "" for {}."""
+    if not offer:
+        return Markup("")
+    quote = offer.get("evidence", "").strip()
+    words = Markup(": <q>{}</q>").format(quote) if quote else ""
+    page = Markup("<p>{} offers grade {}{}</p>")
+    return page.format(offer["model"], offer["relevance"], words)
+
+
 def guide_html(folder: Path) -> Markup:
     """Return the folder's labeling_guide.md as HTML, its sections folded, or a hint."""
     guide = files.optional_page(folder / "labeling_guide.md") or (

@@ -15,7 +15,7 @@ from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
-from . import labelling, markup
+from . import labellers, labelling, markup, offers
 from .labelling import JUDGMENTS, Entry, Turn
 from .markup import ANOTHER, ASIDE, FINISH
 from .selection import SIGN, Page, Selectable, quote_of, without_unshown
@@ -25,9 +25,10 @@ STOP = "Next query"  # the rest of this one stays unread
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
 BETWEEN = re.compile(r"\n(?:\+|or)\n")
-ACCEPT = "Accept"  # an old label, with the passage that is marked
+ACCEPT = "Accept"  # an old label or an offer, with the passage that is marked
+BLIND = "Blind"
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR}
-KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT}
+KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT, "b": BLIND}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     OR: "o: what you take next proves the grade by itself, too",
@@ -35,7 +36,8 @@ TOOLTIPS = {
     ASIDE: "n: no document answers this query, set it aside",
     SKIP: "s: decide later",
     UNDO: "u: take the last judgment back",
-    ACCEPT: "a: the old grade holds, and the marked passage proves it",
+    ACCEPT: "a: the grade above holds, and the marked passage proves it",
+    BLIND: "b: pages without another judge's offers from here on, or with them again",
     FINISH: "end here: what is judged goes into the folder",
 }
 HALF_TYPED = "Not saved: the passage beside a + or an or is missing: take it or delete the sign."
@@ -62,10 +64,13 @@ class Task(NamedTuple):
 
 
 def merge_log(evals: EvalSet) -> str:
-    """Take the log into the folder, and say what comes next, and what the stops cost."""
+    """Take the logs into the folder; say what comes next, what stops cost, how labellers agree."""
     new = how_many(labelling.merge(evals), "new judgment")
     words = f"{new} went from the log into the folder. Run this notebook again to go on with them."
-    return "\n".join(filter(None, [words, labelling.stop_cost(evalset.load(evals.folder))]))
+    evals = evalset.load(evals.folder)
+    parts = [words, labelling.stop_cost(evals), offers.offers_page(evals)]
+    parts.append(labellers.labellers_page(evals))
+    return "\n".join(filter(None, parts))
 
 
 LABELLING = Task(labelling.LOG, merge_log, MERGED_THEN)
@@ -76,7 +81,8 @@ class Panel:
 
     `pairs` are (query_id, doc_id); EvalSetError names ids that the folder does not know.
     `order` is find or blind, else that of the set. `repeats` is the share (0 to 1) that is shown
-    twice in the blind order, unannounced; `task` is what for.
+    twice in the blind order, unannounced; `task` is what for. A `labeller`, by default the one that
+    the environment variable LABELLER names, has a log of their own.
     """
 
     def __init__(
@@ -87,6 +93,7 @@ class Panel:
         repeats: float = 0.1,
         task: Task = LABELLING,
         order: str = "",
+        labeller: str = "",
     ):
         faults = [labelling.judgment_fault(Entry(*pair, 0), evals) for pair in sorted(set(pairs))]
         files.refuse([fault for fault in faults if fault])
@@ -95,13 +102,17 @@ class Panel:
         self.is_finding, self.seed = (order or evals.reading) == "find", seed
         turns = find_turns(evals, pairs, seed) if self.is_finding else None
         self.queue = self._by_effect(turns or labelling.schedule(pairs, seed, repeats))
-        self.asked: list[Turn] = []  # somebody looked them up: they are shown now
         self.found: list[str] = []  # documents that the search box lists
         documents = [turn for turn in self.queue if turn.doc_id]
         self.shown = set(documents)
         self.queries = list(dict.fromkeys(turn.query_id for turn in documents))
         self.words = markup.telling_words(evals)
         self.is_labelling = task.log == labelling.LOG  # labels may be looked up and changed
+        self.log = labelling.log_of(labeller) if self.is_labelling else task.log
+        self.given = labelling.last_words(labelling.read_all(evals)) if self.is_labelling else {}
+        differing = labelling.to_settle(evals) if self.is_labelling else []
+        self.differing = {*differing}.intersection(pairs)
+        self.asked = [Turn(*pair) for pair in sorted(self.differing)]  # shown now, as looked up
         self.labels = {label[:2]: label for label in evals.judgments if self.is_labelling}
         set_aside = {(query_id, "") for query_id in evals.unanswered}
         own = {(query_id, "") for query_id in self.queries}
@@ -114,12 +125,17 @@ class Panel:
         self.actions[OR] = partial(self._ask_for_more, EITHER)
         if self.is_finding:
             self.actions[STOP] = self._stop
-        if any(self.kept.get(turn.pair) for turn in documents):
+        self.offers, self.shows_offers = {}, True
+        if self.is_labelling:
+            self.offers = offers.to_show(evals, {*pairs} - self.differing - self.old.keys())
+        if self.offers or any(self.kept.get(turn.pair) for turn in documents):
             self.actions[ACCEPT] = self._accept
+        if self.offers:
+            self.actions[BLIND] = self._blind
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
-        self._next(HALF_WRITTEN if labelling.half_line(evals, task.log) else "")
+        self._next(HALF_WRITTEN if labelling.half_line(evals, self.log) else "")
 
     def show(self) -> None:
         """Display the panel."""
@@ -264,21 +280,39 @@ class Panel:
         return words if words in self.text else quote_of(words, self.text)[0] or words
 
     def _accept(self) -> None:
-        """Take the old grade, with the passages that are marked."""
-        pair = self.turn.pair
-        self._save(self.old[pair]["relevance"], self.kept[pair])
+        """Take the old grade or the offered one, with the passages that are marked."""
+        self._save(*self.acceptable)
 
-    def _save(self, relevance: int, evidence: str | list) -> None:
+    def _blind(self) -> None:
+        self.shows_offers = not self.shows_offers
+        self._next("")
+
+    def _save(self, relevance: int, evidence: str | list, offered: str = "") -> None:
+        pair, words = self.turn.pair, f"Saved: {relevance}."
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
-        if self.turn in self.asked and self.turn.pair in self.labels:
-            row["was"] = self.labels[self.turn.pair].relevance
+        if offered:
+            row["offered"] = offered
+        if self.turn in self.asked and pair in self.labels:
+            row["was"] = self.labels[pair].relevance
+        if pair in self.differing or ("was" in row and self._is_shared(pair)):
+            row["settles"] = True
+            words += f" It settles what was given: {self._grades_given(pair)}."
         fault = labelling.judgment_fault(Entry(**row), self.evals)
         if not fault:
-            self._write(row, f"Saved: {relevance}.")
+            self._write(row, words)
         elif evidence:
             self._say(f"Not saved: {fault}.")
         else:
             self._say(f"Not saved: {fault}.{SELECT}")
+
+    def _is_shared(self, pair: Pair) -> bool:
+        """Return whether another labeller judged a pair."""
+        return bool(self.given.get(pair, {}).keys() - {self.log})
+
+    def _grades_given(self, pair: Pair) -> str:
+        """Return what each labeller said of a pair, in words."""
+        own = self.given.get(pair, {}).items()
+        return ", ".join(f"{labelling.labeller_of(log)} {entry.relevance}" for log, entry in own)
 
     def _set_aside(self) -> None:
         query = self.evals.all_queries[self.turn.query_id]
@@ -294,13 +328,13 @@ class Panel:
             turns, what = [last.turn], last.relevance if last.doc_id else ASIDE
         self._write(labelling.undo_row(last), "")
         self.queue = [*turns, *(turn for turn in self.queue if turn not in turns)]
-        if last.pair in self.labels:
+        if last.pair in self.labels or last.settles:
             self.asked.insert(0, last.turn)
         self._next(f"Taken back: {what}.")
 
     def _write(self, row: dict, words: str) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat()
-        labelling.append(self.evals, self.task.log, {**row, "time": now})
+        labelling.append(self.evals, self.log, {**row, "time": now})
         self.asked = [turn for turn in self.asked if turn != self.turn]
         self._next(words)
 
@@ -361,7 +395,7 @@ class Panel:
 
     def _next(self, words: str) -> None:
         """Show what is due, how far the work is, what can be done now, and `words`."""
-        log = labelling.read(self.evals, self.task.log)
+        log = labelling.read(self.evals, self.log)
         acts = labelling.kept_acts(log)
         entries = [act for act in acts if not act.skipped]
         self.own = [act for act in acts if act.pair in self.pairs]
@@ -408,8 +442,10 @@ class Panel:
         self.count.value = f"{self.bar.value} of {n}, {len(found)} relevant found"
 
     def _standing(self, pair: Pair) -> dict:
-        """Return the grade and the evidence that a pair has by now, {} for none."""
-        if pair in self.latest:
+        """Return the grade and evidence that a pair has by now; {} for none, or to settle blind."""
+        if pair in self.differing:
+            return {}
+        if pair in self.latest and not (pair in self.labels and self._is_shared(pair)):
             return self.latest[pair]._asdict()
         if pair in self.labels:
             label = self.labels[pair]
@@ -428,14 +464,34 @@ class Panel:
             self.zeros = labelling.zeros_in_a_row(entries, turn.query_id)
             live |= {STOP} if self.zeros >= labelling.ENOUGH_ZEROS else set()
         self._offer(document, best)
+        passages, offer = row.get("passages", []), self._shown_offer()
+        self.acceptable = ()
         if self.kept.get(turn.pair):
+            self.acceptable = (row["relevance"], self.kept[turn.pair])
+        elif offer:
+            row, quote = {}, self._as_written(offer.get("evidence", "").strip())
+            start = self.text.find(quote) if quote and offer["relevance"] else -1
+            if start >= 0:
+                passages = [(start, start + len(quote))]
+            if start >= 0 or not offer["relevance"]:
+                evidence = quote if offer["relevance"] else ""
+                self.acceptable = (offer["relevance"], evidence, offer["model"])
+        if self.acceptable:
             live.add(ACCEPT)
-            taken = f"{ACCEPT}: grade {row['relevance']} with the marked passage"
-            self.buttons[ACCEPT].description = taken
-        passages = row.get("passages", [])
+            marked = " with the marked passage" if self.acceptable[1] else ""
+            self.buttons[ACCEPT].description = f"{ACCEPT}: grade {self.acceptable[0]}{marked}"
         page = markup.document_html(document, words, passages, best)
         heading = markup.HEADING.format(query.query) + markup.old_label_html(row)
+        heading += markup.offer_html(offer)
         self._show_page(heading, page, live)
+
+    def _shown_offer(self) -> dict:
+        """Return the offer for the page, {} where there's none or it's to be judged blind."""
+        turn = self.turn
+        is_blind = turn.repeat or turn in self.asked or turn.pair in self.left
+        if is_blind or not self.shows_offers:
+            return {}
+        return self.offers.get(turn.pair, {})
 
     def _show_page(self, heading: Markup | str, page: Markup, live: set[str]) -> None:
         """Show a heading and a page; of the actions, those in `live` do something now."""
@@ -478,6 +534,19 @@ def reopen(evals: EvalSet, query_id: str) -> None:
     shown.show()
 
 
+def _pairs_of_labellers(evals: EvalSet) -> list[Pair]:
+    """Return the pairs to settle and, for who has a name, those that others judged; say so."""
+    differing, shared = (
+        labelling.to_settle(evals),
+        labelling.read_by_others(evals, labelling.log_of()),
+    )
+    if differing:
+        print(f"{how_many(len(differing), 'pair')} graded differently, to settle")
+    if shared:
+        print(f"{how_many(len(shared), 'pair')} that others judged and you didn't")
+    return [*dict.fromkeys([*differing, *shared])]
+
+
 def require_labels(evals: EvalSet) -> None:
     """Show the panel for what waits: queries without a relevant document, and pairs to read.
 
@@ -485,9 +554,11 @@ def require_labels(evals: EvalSet) -> None:
     as one line. Else it is shown where pictures move, and the notebook goes on without them.
     """
     missing, listed = evals.next_step(), reading.waiting(evals)
+    shared = _pairs_of_labellers(evals)
     if missing:
         former = [pair for pair, row in listed.items() if "relevance" in row]
-        if pairs := _pairs_of_waiting(evals, former):
+        pairs = _pairs_of_waiting(evals, former) + shared
+        if pairs:
             Panel(evals, pairs).show()
             missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
         raise evalset.EvalSetError([missing])
@@ -501,8 +572,8 @@ def require_labels(evals: EvalSet) -> None:
     drawn = labelling.unread_drawn(evals)
     if drawn:
         print(f"{how_many(len(drawn), 'skipped pair')} drawn to be read blind")
-    if (listed or drawn or evals.waiting) and installation.is_live():
-        Panel(evals, _pairs_of_waiting(evals, [*listed, *drawn])).show()
+    if (listed or drawn or shared or evals.waiting) and installation.is_live():
+        Panel(evals, _pairs_of_waiting(evals, [*listed, *drawn]) + shared).show()
 
 
 def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:

@@ -206,6 +206,7 @@ def _system_row(
     row["warnings"] += measures.cut_warnings(alike, names, len(evals.documents))
     row["warnings"] += measures.length_warnings(qrels, alike.depth, cut_base, run)
     row["warnings"] += measures.label_warnings(qrels, alike.depth, cut_base, run)
+    row["warnings"] += _offered_warnings(evals, qrels, changes)
     if further:
         means = [fmean(values[primary] for values in table.values()) for table in tables]
         row["name"] = run.one_of
@@ -230,6 +231,16 @@ def _system_row(
     if searched_again:
         row["searches"] = _further_searches(evals, qrels, searched_again[0])
     return row
+
+
+def _offered_warnings(evals: EvalSet, qrels: Qrels, changes: dict[str, Means]) -> list[str]:
+    """Return a line where all relevant labels of the queries that differ are accepted offers."""
+    differing = [q for q, (base, run) in changes.items() if abs(run - base) > stats.TIE]
+    relevant = {(q, d) for q in differing for d, grade in qrels[q].items() if grade}
+    if not relevant or not relevant <= evals.offered:
+        return []
+    n = how_many(len(differing), "query")
+    return [f"it rests on offered labels only: all relevant ones of the {n} that differ"]
 
 
 def _is_same_run(queries: dict[str, Query], base: Run, run: Run) -> bool:

@@ -936,3 +936,17 @@ def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
         assert printed.out.endswith(f"; 3 in {listed}, which session A opens\n")
     assert [{*row} for _, row in files.rows(listed)] == [{"query_id", "doc_id"}] * 3
     assert "to read" not in status(worse)[1].out
+
+
+def test_a_verdict_on_offered_labels_alone_is_told():
+    changes, qrels = {"q1": (0.5, 1.0), "q2": (1.0, 1.0)}, {"q1": {"a": 2, "b": 1}, "q2": {"c": 1}}
+    told = "it rests on offered labels only: all relevant ones of the 1 query that differ"
+    bare = evalset.EvalSet(evalset.DEFAULT, {}, {}, [])
+    for offered, warnings in (
+        ({("q1", "a"), ("q1", "b")}, [told]),
+        ({("q1", "b"), ("q2", "c")}, []),
+        ((), []),
+    ):
+        evals = bare._replace(offered=frozenset(offered))
+        assert compare._offered_warnings(evals, qrels, changes) == warnings
+    assert compare._offered_warnings(bare, qrels, {}) == []

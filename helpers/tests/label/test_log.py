@@ -104,7 +104,8 @@ def test_a_last_line_that_a_killed_process_wrote_by_half_goes_and_nothing_else(f
 
 def test_a_killed_holder_leaves_a_lock_file_that_stops_nobody(folder):
     path = folder / LOG
-    hold = f"from helpers.label import labelling; labelling.lock_log({str(path)!r}); "
+    hold = "from pathlib import Path; from helpers.label import labelling; "
+    hold += f"labelling.lock_log(Path({str(path)!r})); "
     hold += "print('held', flush=True)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     holder = subprocess.Popen([sys.executable, "-c", f"{hold}; input()"], **pipes, cwd=ROOT)

@@ -1,0 +1,69 @@
+"""How far each labeller is, and how far they agree: one page in words."""
+
+from collections import Counter
+from itertools import combinations
+
+from ..measure import stats
+from ..measure.evalset import EvalSet
+from ..measure.text import Pair, how_many
+from . import labelling
+from .labelling import Entry, labeller_of
+
+Words = dict[Pair, Entry]
+
+
+def labellers_page(evals: EvalSet) -> str:
+    """Return progress and agreement by labeller and kind of query, "" for a single log.
+
+    What settled a disagreement was not judged blind and counts for neither.
+    """
+    logs = labelling.read_all(evals)
+    if len(logs) < 2:
+        return ""
+    own = {}
+    for name, rows in logs.items():
+        blind = [entry for entry in labelling.kept_entries(rows) if not entry.settles]
+        own[labeller_of(name)] = labelling.latest(blind)
+    all_pairs = set().union(*own.values())
+    lines = []
+    for name, words in own.items():
+        lines.append(f"{name}: {_progress(evals, words, len(all_pairs))}")
+    for (name, words), (other, others) in combinations(own.items(), 2):
+        lines += _agreement(evals, f"{name} and {other}", words, others)
+    differing = labelling.to_settle(evals)
+    if differing:
+        n = how_many(len(differing), "pair")
+        lines.append(f"{n} graded differently: the panel opens them first, without the grades.")
+    return "\n".join(lines)
+
+
+def _progress(evals: EvalSet, words: Words, n: int) -> str:
+    kinds = Counter(evals.all_queries[query_id].kind for query_id, _ in words)
+    relevant = sum(entry.relevance > 0 for entry in words.values())
+    of_kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(kinds.items()))
+    return f"{len(words)} of {how_many(n, 'pair')} judged, {relevant} relevant ({of_kinds})"
+
+
+def _agreement(evals: EvalSet, who: str, first: Words, second: Words) -> list[str]:
+    """Return a line for what two labellers both judged, and one for each kind of query."""
+    both = sorted(first.keys() & second.keys())
+    if not both:
+        return [f"{who}: no pair was judged by both"]
+    groups = {who: both}
+    kinds = {pair: evals.all_queries[pair[0]].kind for pair in both}
+    if len({*kinds.values()}) > 1:
+        for kind in sorted({*kinds.values()}):
+            groups[f"{who}, {kind}"] = [pair for pair in both if kinds[pair] == kind]
+    lines = []
+    for title, pairs in groups.items():
+        grades = [[words[pair].relevance for pair in pairs] for words in (first, second)]
+        lines.append(f"{title}: {agreement_text(*grades, evals.grades)}")
+    return lines
+
+
+def agreement_text(first: list[int], second: list[int], grades: tuple[int, ...]) -> str:
+    """Return n, the share of equal grades and linearly weighted kappa (Cohen 1968) in words."""
+    equal = sum(a == b for a, b in zip(first, second, strict=True)) / len(first)
+    kappa = stats.kappa(first, second, grades, weights="linear")
+    value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
+    return f"n = {len(first)}, {equal:.0%} equal, weighted kappa (linear) {value}"

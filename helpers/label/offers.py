@@ -1,0 +1,64 @@
+"""Grades of judge.jsonl as offers in the panel: which ones it shows, and what they change."""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from ..measure import evalset, stats
+from ..measure.evalset import EvalSet
+from ..measure.text import Pair
+from . import labelling
+from .labellers import agreement_text
+from .labelling import Entry
+
+JUDGE = "judge.jsonl"
+
+
+def by_pair(evals: EvalSet) -> dict[Pair, dict]:
+    """Return {(query_id, doc_id): its last row in judge.jsonl}. Raises as `evalset.read_extra`."""
+    rows = evalset.read_extra(evals, JUDGE)
+    return {(row["query_id"], row["doc_id"]): row for row in rows}
+
+
+def to_show(evals: EvalSet, pairs: Collection[Pair]) -> dict[Pair, dict]:
+    """Return the offers for those of `pairs` that have no label and aren't drawn as blind."""
+    labelled = {label[:2] for label in evals.judgments}
+    found = by_pair(evals).items()
+    wanted = {*pairs} - labelled
+    return {pair: row for pair, row in found if pair in wanted and not is_blind(pair)}
+
+
+def is_blind(pair: Pair) -> bool:
+    """Return whether a pair is of the tenth that is judged without its offer, by a fixed seed."""
+    rng = np.random.default_rng([stats.SEED, *"\n".join(pair).encode()])
+    return bool(rng.random() < labelling.BLIND_SHARE)
+
+
+def offers_page(evals: EvalSet) -> str:
+    """Return how far the judge agrees with the blind tenth, and what offers changed, in words.
+
+    "" before any is accepted.
+    """
+    offered, accepted, blind = by_pair(evals), [], []
+    for words in labelling.last_words(labelling.read_all(evals)).values():
+        for entry in words.values():
+            if entry.offered:
+                accepted.append(entry)
+            elif entry.pair in offered and is_blind(entry.pair) and not entry.settles:
+                blind.append(entry)
+    if not accepted:
+        return ""
+    told = "none yet, so what the offers are worth is unknown"
+    if blind:
+        own = [entry.relevance for entry in blind]
+        theirs = [offered[entry.pair]["relevance"] for entry in blind]
+        told = agreement_text(own, theirs, evals.grades)
+        told += f"; relevant of these: {_relevant_share(blind)}"
+    share = _relevant_share(accepted)
+    return f"offers judged blind: {told}\nrelevant of the accepted offers: {share}"
+
+
+def _relevant_share(entries: list[Entry]) -> str:
+    found, n = sum(entry.relevance > 0 for entry in entries), len(entries)
+    low, high = stats.share_interval(found, n)
+    return f"{found} of {n}, {found / n:.0%} (95 % interval {low:.0%} to {high:.0%})"
