@@ -307,10 +307,25 @@ def _write_moved(case: Case, fates: Fates, judged: Labels, folder: Path) -> None
     old, labels = case.evals.folder, _in_order(fates, judged)
     files.write_jsonl(folder / QUERY_TABLE, _query_rows(old / QUERY_TABLE, labels))
     if (old / JUDGMENTS).exists():
-        files.write_jsonl(folder / JUDGMENTS, map(_row, labels))
+        offered, rows = _offered(case.evals, fates), []
+        for label in labels:
+            row, pair = _row(label), (label.query_id, label.doc_id)
+            if pair in offered:
+                row["offered"] = offered[pair]
+            rows.append(row)
+        files.write_jsonl(folder / JUDGMENTS, rows)
     for name in ("pool.jsonl", "second_pass.jsonl"):
         if (old / name).exists():
             files.write_jsonl(folder / name, _moved_rows(case, name, fates, judged))
+
+
+def _offered(evals: EvalSet, fates: Fates) -> dict[Pair, str]:
+    """Return the judge of each pair of today of which every old label was an accepted offer."""
+    judges: dict[Pair, list[str]] = defaultdict(list)
+    for (query_id, old_id), fate in fates.items():
+        for new_id in fate.doc_ids:
+            judges[query_id, new_id].append(evals.offered.get((query_id, old_id), ""))
+    return {pair: own[0] for pair, own in judges.items() if all(own)}
 
 
 def _in_order(fates: Fates, judged: Labels) -> list[Judgment]:

@@ -237,7 +237,7 @@ def _offered_warnings(evals: EvalSet, qrels: Qrels, changes: dict[str, Means]) -
     """Return a line where all relevant labels of the queries that differ are accepted offers."""
     differing = [q for q, (base, run) in changes.items() if abs(run - base) > stats.TIE]
     relevant = {(q, d) for q in differing for d, grade in qrels[q].items() if grade}
-    if not relevant or not relevant <= evals.offered:
+    if not relevant or not relevant <= evals.offered.keys():
         return []
     n = how_many(len(differing), "query")
     return [f"it rests on offered labels only: all relevant ones of the {n} that differ"]

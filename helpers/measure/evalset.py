@@ -79,7 +79,7 @@ class EvalSet(NamedTuple):
     From `full_grade` on a document answers in full; `confirmed` are systems that were chosen on dev
     and may be looked at on test, with the day. With the `split` strict, halves share no answer.
     `reading` is the order of the labelling panel: find, or blind for sets that publish. `offered`
-    are the pairs whose grade another judge offered and a person accepted.
+    are the pairs whose grade another judge offered and a person accepted, with that judge.
     """
 
     folder: Path
@@ -97,7 +97,7 @@ class EvalSet(NamedTuple):
     split: str = ""
     waiting: dict[str, Query] = {}
     reading: str = "find"
-    offered: frozenset[tuple[str, str]] = frozenset()
+    offered: dict[tuple[str, str], str] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -285,7 +285,7 @@ def load(path: Path | str | None = None) -> EvalSet:
     documents = _read_corpus(path, problems)
     queries = _queries(asked, documents, is_judged, problems)
     judgments = [Judgment(q, d, 1) for q, row in queries.items() for d in row.relevant_doc_ids]
-    offered: set[tuple[str, str]] = set()
+    offered: dict[tuple[str, str], str] = {}
     if is_judged:
         judgments = _judgments(labelled, documents, queries, path, problems, offered)
     if not problems:
@@ -302,7 +302,7 @@ def load(path: Path | str | None = None) -> EvalSet:
     rules = {name: settings[name] for name in EvalSet._fields if name in settings}
     words = settings.get("words", "words")
     parts = (path, documents, answered, judgments, words, grades, unanswered)
-    return EvalSet(*parts, waiting=waiting, offered=frozenset(offered), **rules)
+    return EvalSet(*parts, waiting=waiting, offered=offered, **rules)
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
@@ -399,14 +399,14 @@ def unknown_document(doc_id: str, documents: dict, told: int) -> str:
 
 
 def _judgments(
-    rows: Rows, documents: dict, queries: dict, folder: Path, problems: list[str], offered: set
+    rows: Rows, documents: dict, queries: dict, folder: Path, problems: list[str], offered: dict
 ) -> list[Judgment]:
     """Return the labels; the pairs of accepted offers are added to `offered`."""
     is_sound, judgments, lost = not problems, [], []
     for place, row in rows:
         fields = {**row, "evidence": evidence_quotes(row)}
-        if fields.pop("offered", ""):
-            offered.add((row["query_id"], row["doc_id"]))
+        if judge := fields.pop("offered", ""):
+            offered[row["query_id"], row["doc_id"]] = judge
         judgment = Judgment(**fields)
         if judgment.query_id not in queries:
             lost.append((place, row))

@@ -947,6 +947,6 @@ def test_a_verdict_on_offered_labels_alone_is_told():
         ({("q1", "b"), ("q2", "c")}, []),
         ((), []),
     ):
-        evals = bare._replace(offered=frozenset(offered))
+        evals = bare._replace(offered=dict.fromkeys(offered, "m-1"))
         assert compare._offered_warnings(evals, qrels, changes) == warnings
     assert compare._offered_warnings(bare, qrels, {}) == []

@@ -112,7 +112,7 @@ def test_settings_say_how_words_count_which_grades_there_are_and_where_a_set_is_
     (folder / "settings.json").write_text(json.dumps(settings))
     evals = evalset.load(folder)
     own = ("bigrams", (0, 1, 2, 3, 4), {}, "BEIR", "recall@10", 0.1, 3, {"mine": "2026-11-23"})
-    assert evals[4:] == (*own, "strict", {}, "blind", frozenset())
+    assert evals[4:] == (*own, "strict", {}, "blind", {})
     assert evals.qrels()["q1"]["disk-full"] == 4 and evals.words("東京都") == ["東京", "京都"]
     assert evalset.load().words("東京都") == ["東京都"]
     change(folder / JUDGMENTS, '"relevance": 4', '"relevance": 5')

@@ -394,9 +394,14 @@ def test_labels_are_carried_to_documents_of_an_import(old):
     docs.mkdir()
     (old / "judge.jsonl").touch()
     (docs / "a.md").write_text(f"# disk\n{DISK}")
+    labels = old / "judgments.jsonl"  # an accepted offer stays one
+    labels.write_text(
+        labels.read_text().replace('"relevance": 2,', '"relevance": 2, "offered": "m",')
+    )
     lines = carry.carry_command(old, f"markdown:{docs}", old.parent / "new")
     evals = evalset.load(old.parent / "new")
     assert [*evals.documents] == ["a"] and evals.qrels()["q1"] == {"a": 2}
+    assert evals.offered == {("q1", "a"): "m"}
     assert lines[:5] == [
         "documents: 2 before, 1 now; 1 changed or in others, 1 gone",
         "labels above 0: 2. moved: 1; lost: 1",
