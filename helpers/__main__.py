@@ -98,7 +98,7 @@ def import_options(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="source", required=True, help=f"KIND:PATH, a kind of: {KINDS}")
     folder_options(parser)
     source_options(parser)
-    add("--max-docs", type=int, help="keep so many documents, all relevant ones first")
+    add("--max-docs", type=int, help="keep so many documents, and every judged one")
     words = "pages: a search log; table: file or folder of queries; ir_datasets: their name"
     add("--queries", help=words)
     add("--sample", type=int, help="pages: queries to draw from the log (default 40)")

@@ -46,14 +46,10 @@ def _splits(name: str, task: Task) -> tuple[dict[str, str], tuple[str, ...]]:
     if not _load(name).has_qrels():
         below = _splits_below(name)
         return readers.choose_splits(below or {"all": name}, task), tuple(below)
-    if task.options.split:
-        problem = f"--split: {name} has its own labels, wanted the name above it or no --split"
-        raise EvalSetError([problem])
-    parts = name.split("/")
-    last = next((n for n in reversed(range(len(parts))) if readers.half_of(parts[n])), 0)
-    if not last:
-        return {"all": name}, ("all",)
-    return {parts[last]: name}, (parts[last], *_splits_below("/".join(parts[:last])))
+    parent, _, last = name.rpartition("/")
+    if not readers.half_of(last):
+        return readers.choose_splits({"all": name}, task), ("all",)
+    return readers.choose_splits({last: name}, task), tuple(_splits_below(parent) | {last: name})
 
 
 def _splits_below(name: str) -> dict[str, str]:

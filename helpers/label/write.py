@@ -9,12 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from tqdm import tqdm
 
 from ..measure import evalset, files, links, stats
-from ..measure.evalset import Document, EvalSet, Judgment, Query
+from ..measure.evalset import EvalSet
 from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
 from ..measure.text import TOKENIZERS
@@ -38,7 +37,7 @@ NEW = Path(__file__).parent / "new"  # a set to start from
 SMALLER = 0.25  # share of the queries that the smaller half must have, or groups are torn
 USES = {"dev": "where failures are read", "test": "where final numbers come from"}
 TRUNCATED = (
-    "truncated: --max-docs kept every relevant document and part of the others, "
+    "truncated: --max-docs kept every judged document and part of the others, "
     "so scores are too high to compare with published ones"
 )
 OWN = "queries that are documents, by id and text: {}, each left out of its own results"
@@ -135,41 +134,40 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
     qrels = read_labels(source.labels or (), task)
     task.stop()
     asked, drawn = log_sample(source, task)
-    in_common = _ids_in_common("query ids", qrels, "queries", queries, source, task)
-    corpus = write_corpus(folder, source, qrels, task)
+    written, is_truncated = write_corpus(folder, source, qrels, task)
     task.stop()
-    if not corpus.written:
+    if not written:
         raise EvalSetError([f"{task.source}: found no documents, wanted some with a text"])
-    judged = dict.fromkeys(doc_id for row in qrels.values() for doc_id in row)
-    in_common += _ids_in_common("document ids", judged, "corpus", corpus.places, source, task)
-    kept = keep_answered(queries, qrels, corpus.written, task)
+    kept = keep_answered(queries, qrels, written, task)
     if source.labels is not None and not kept:
-        problem = f"{task.source}: no query has a relevant document in the corpus: "
-        raise EvalSetError([problem + "; ".join([*in_common, *task.lines()])])
-    splits, sentence, few = {}, "", ""
-    if kept:
-        splits, sentence = assign_halves(queries, kept, source, options.halve, folder)
-        if not sentence:
-            few = stats.without_halves(len(kept))
-    write_labels(folder, queries, kept, splits)
+        raise EvalSetError([none_answered(source, task)])
+    grades = Counter(label.grade for row in kept.values() for label in row.values())
+    settings = write_settings(folder, options.kind, source.words, grades)
+    splits, sentence = write_labels(folder, queries, kept, source, options.halve)
     if asked:
         files.write_jsonl(folder / "retrieval_queries.jsonl", asked)
-    grades = Counter(label.grade for row in kept.values() for label in row.values())
     lines = [
-        few,
-        f"documents: {len(corpus.written)}",
+        stats.without_halves(len(kept)) if kept and not sentence else "",
+        f"documents: {len(written)}",
         f"queries: {len(kept) + len(asked)}" + _breakdown(Counter(splits.values()), ""),
         f"judgments: {grades.total()}" + _breakdown(grades, "of grade "),
-        *in_common,
         *drawn,
         *task.lines(),
-        TRUNCATED if corpus.is_truncated else "",
+        TRUNCATED if is_truncated else "",
         sentence,
-        *write_settings(folder, options.kind, source.words, grades),
-        _own_documents(folder) if kept.keys() & corpus.written else "",
+        *settings,
+        _own_documents(folder) if kept.keys() & written else "",
         *source.about,
     ]
     return [line for line in lines if line]
+
+
+def none_answered(source: Source, task: Task) -> str:
+    """Return the problem of a source in which labels, queries and documents don't meet."""
+    wanted = "wanted the same split and ids written the same way, leading zeros too"
+    splits = f"splits found: {', '.join(source.splits) or 'unknown'}"
+    found = "; ".join([*task.lines(), splits])
+    return f"{task.source}: no query has a relevant document in the corpus, {wanted}; {found}"
 
 
 def log_sample(source: Source, task: Task) -> tuple[list[dict], list[str]]:
@@ -249,25 +247,6 @@ def read_labels(labels: Iterable[Label], task: Task) -> Labels:
     return qrels
 
 
-def _ids_in_common(
-    what: str, judged: dict, where: str, held: dict, source: Source, task: Task
-) -> list[str]:
-    """Return a line with how many judged ids are there, none where nothing is judged.
-
-    Raises EvalSetError where no id is there: it is a wrong split.
-    """
-    if not judged:
-        return []
-    number = sum(name in held for name in judged)
-    line = f"{what} in the qrels: {len(judged)}, of them in the {where}: {number}"
-    if held and not number:
-        found = f"found {next(iter(judged))} in the qrels and {next(iter(held))} there"
-        wanted = "wanted the same split and ids written the same way, leading zeros too"
-        splits = f"splits found: {', '.join(source.splits) or 'unknown'}"
-        raise EvalSetError([f"{task.source}: {line}; {found}, {wanted}; {splits}"])
-    return [line]
-
-
 def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task: Task) -> Labels:
     """Return the labels of known queries and documents, for queries with a relevant document."""
     kept = {}
@@ -281,8 +260,7 @@ def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task:
             if doc_id in held:
                 own[doc_id] = label
             else:
-                what = "relevant" if label.grade else "grade-0"
-                task.leave_out(f"{what} labels of documents that are not there", label.place)
+                task.leave_out("labels of documents that are not there", label.place)
         if any(label.grade for label in own.values()):
             kept[query_id] = own
         else:
@@ -293,50 +271,72 @@ def keep_answered(queries: dict[str, dict], qrels: Labels, held: set[str], task:
     return kept
 
 
-def assign_halves(
-    queries: dict[str, dict], kept: Labels, source: Source, halve: bool, folder: Path
+def write_labels(
+    folder: Path, queries: dict[str, dict], kept: Labels, source: Source, halve: bool
 ) -> tuple[dict[str, str], str]:
-    """Return {query_id: dev or test} and where the halves come from, "" where all are dev.
+    """Write queries and judgments, without labels the guide to make them.
 
-    The source's own splits count if it has both sides, read or not. Else halves are drawn, of
-    fewer queries than stats.HALVES_FROM only with `halve`.
+    Returns {query_id: dev or test} and where the halves come from, "" where all are dev.
+    """
+    if not kept:
+        shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
+        return {}, ""
+    judgments = []
+    for query_id, row in kept.items():
+        for doc_id, label in row.items():
+            pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
+            if label.evidence:
+                pair["evidence"] = label.evidence
+            judgments.append(pair)
+    files.write_jsonl(folder / "judgments.jsonl", judgments)
+    splits, sentence = source_halves(kept, source)
+    if halve or not sentence:
+        splits, sentence = dict.fromkeys(kept, SPLITS[0]), ""
+    write_queries(folder, queries, kept, splits)
+    if halve or not sentence and len(kept) >= stats.HALVES_FROM:
+        splits, how = draw_halves(evalset.load(folder))
+        write_queries(folder, queries, kept, splits)
+        read = {label.split for row in kept.values() for label in row.values()}
+        sentence = f"halves: drawn{how} ({', '.join(sorted(read))})"
+    return splits, sentence
+
+
+def write_queries(folder: Path, queries: dict, kept: Labels, splits: dict[str, str]) -> None:
+    """Write retrieval_queries.jsonl: each kept query with its relevant documents and its half."""
+    rows = []
+    for query_id, row in kept.items():
+        relevant = [doc_id for doc_id, label in row.items() if label.grade]
+        more = {"relevant_doc_ids": relevant, "split": splits[query_id]}
+        rows.append(queries[query_id] | more)
+    files.write_jsonl(folder / "retrieval_queries.jsonl", rows)
+
+
+def source_halves(kept: Labels, source: Source) -> tuple[dict[str, str], str]:
+    """Return {query_id: half} by the source's own splits, "" in words where they don't say both.
+
+    All splits of the source count, read or not.
     """
     splits = {query_id: next(iter(row.values())).split for query_id, row in kept.items()}
     read = sorted({*splits.values()})
     own = {query_id: half_of(split) for query_id, split in splits.items()}
     sides = {half_of(split) for split in (*source.splits, *read)}
-    if halve or not sides.issuperset(SPLITS) or None in own.values():
-        if not halve and len(kept) < stats.HALVES_FROM:
-            return dict.fromkeys(kept, SPLITS[0]), ""
-        drawn, how = draw_halves(queries, kept, source, folder)
-        return drawn, f"halves: drawn{how} ({', '.join(read)})"
+    if not sides.issuperset(SPLITS) or None in own.values():
+        return own, ""
     sentence = f"halves: the source's own ({', '.join(read)})"
     for half in {*SPLITS} - {*own.values()}:
-        other = next(split for split in source.splits if half_of(split) == half)
-        sentence += f"; none is {half}, {USES[half]}: import with --split "
-        sentence += f"{','.join([*read, other])}, or with --halve to draw halves from these queries"
+        sentence += f"; none is {half}, {USES[half]}: import more with --split, of "
+        sentence += f"{', '.join(source.splits)}, or draw halves from these queries with --halve"
     return own, sentence
 
 
-def draw_halves(
-    queries: dict[str, dict], kept: Labels, source: Source, folder: Path
-) -> tuple[dict[str, str], str]:
+def draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
     """Return {query_id: dev or test} and how they were drawn, in words.
 
-    The draw sees the queries, these labels and the relevant documents, without their other fields.
+    The draw sees the queries, their labels and the relevant documents.
     """
-    asked, judgments, answers = {}, [], set()
-    for query_id, row in kept.items():
-        relevant = [label for label in row.values() if label.grade]
-        ids = tuple(label.doc_id for label in relevant)
-        asked[query_id] = Query(query_id, queries[query_id]["query"], ids)
-        judgments += [Judgment(query_id, label.doc_id, label.grade) for label in relevant]
-        answers.update(ids)
-    documents = {}
-    for _, row in files.rows(folder / "corpus.jsonl"):
-        if row["doc_id"] in answers:
-            documents[row["doc_id"]] = Document(row["doc_id"], "", row["text"])
-    evals = EvalSet(folder, documents, asked, judgments, source.words)
+    answers = {doc_id for query in evals.queries.values() for doc_id in query.relevant_doc_ids}
+    documents = {d: document for d, document in evals.documents.items() if d in answers}
+    evals = evals._replace(documents=documents)
     linked = links.alike_documents(evals)[1]
     groups = links.components(evals, linked)
     drawn, _ = halves.draw_halves(evals, groups, linked)
@@ -349,66 +349,36 @@ def draw_halves(
     return drawn, f"; shared answers connect {largest} of {n} queries, so the halves share some"
 
 
-class Corpus(NamedTuple):
-    """What of a source was written, what was read at all, and whether some was left out."""
+def write_corpus(folder: Path, source: Source, qrels: Labels, task: Task) -> tuple[set[str], bool]:
+    """Write corpus.jsonl; return the ids in it and whether --max-docs left some out.
 
-    written: set[str]
-    places: dict[str, str]  # of every id that was read
-    is_truncated: bool
-
-
-def write_corpus(folder: Path, source: Source, qrels: Labels, task: Task) -> Corpus:
-    """Write corpus.jsonl and return what is in it.
-
-    --max-docs limits the documents: the relevant ones always stay, then the ones judged 0, then
-    the first of the others. Reading stops when nothing more can come.
+    The judged documents always stay, then the first of the others. Reading stops when nothing
+    more can come.
     """
-    labels = [label for row in qrels.values() for label in row.values()]
-    relevant = {label.doc_id for label in labels if label.grade}
-    zeros = {label.doc_id for label in labels} - relevant
-    room = max(0, (task.options.max_docs or math.inf) - len(relevant))
-    places_left = {"relevant": len(relevant), "zeros": min(room, len(zeros))}
-    places_left["others"] = max(0, room - len(zeros))
-    tiers = dict.fromkeys(zeros, "zeros") | dict.fromkeys(relevant, "relevant")
+    judged = {doc_id for row in qrels.values() for doc_id in row}
+    room = max(0, (task.options.max_docs or math.inf) - len(judged))
     written, places, truncated = set(), {}, False
     stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see inert.Screen
     look = {"unit": "", "leave": False, "disable": None}  # None: where nobody looks
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
         for place, row in tqdm(source.documents, "documents", file=stream, **look):
-            if not any(places_left.values()):
-                return Corpus(written, places, True)
+            if not (room or judged):
+                return written, True
             doc_id = row["doc_id"]
-            tier = tiers.get(doc_id, "others")
             if not _is_new(place, row, "doc_id", places, task):
                 continue
             if not row["text"].strip():
                 task.leave_out("documents without text", place)
-            elif places_left[tier]:
-                places_left[tier] -= 1
-                written.add(doc_id)
-                print(json.dumps(row, ensure_ascii=False), file=file)
-            else:
-                truncated = True
-    return Corpus(written, places, truncated)
-
-
-def write_labels(folder: Path, queries: dict, kept: Labels, splits: dict[str, str]) -> None:
-    """Write retrieval_queries.jsonl and judgments.jsonl; without labels the guide to make them."""
-    if not kept:
-        shutil.copyfile(NEW / "labeling_guide.md", folder / "labeling_guide.md")
-        return
-    rows, judgments = [], []
-    for query_id, row in kept.items():
-        relevant = [doc_id for doc_id, label in row.items() if label.grade]
-        more = {"relevant_doc_ids": relevant, "split": splits[query_id]}
-        rows.append(queries[query_id] | more)
-        for doc_id, label in row.items():
-            pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            if label.evidence:
-                pair["evidence"] = label.evidence
-            judgments.append(pair)
-    files.write_jsonl(folder / "retrieval_queries.jsonl", rows)
-    files.write_jsonl(folder / "judgments.jsonl", judgments)
+                continue
+            if doc_id not in judged:
+                if not room:
+                    truncated = True
+                    continue
+                room -= 1
+            judged.discard(doc_id)
+            written.add(doc_id)
+            print(json.dumps(row, ensure_ascii=False), file=file)
+    return written, truncated
 
 
 def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list[str]:

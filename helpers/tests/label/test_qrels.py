@@ -70,8 +70,14 @@ BOTH = {"train": {"t1": "a", "t2": "b", "t3": "c"}, "test": {"q1": "a"}}
 DRAWN = "drawn, queries that share a full answer in one (test, train)"
 OPTIONS = [  # options, dev, test, what is said
     ({}, "t1 t2 t3", "q1", "the source's own (test, train)"),  # uneven, leaking: it is theirs
-    ({"split": "test"}, "", "q1", "the source's own (test); none is dev", "--split test,train,"),
-    ({"split": "train"}, "t1 t2 t3", "", "source's own (train); none is test", "train,test,"),
+    (
+        {"split": "test"},
+        "",
+        "q1",
+        "the source's own (test); none is dev",
+        "--split, of test, train,",
+    ),
+    ({"split": "train"}, "t1 t2 t3", "", "source's own (train); none is test", "of test, train,"),
     ({"halve": True}, "t2", "q1 t1 t3", DRAWN),  # t1 and q1 share an answer
 ]
 
@@ -93,16 +99,11 @@ SIDES = [  # all splits of a source, {query: its split}, whether halves are draw
 ]
 
 
-def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both(tmp_path):
-    write_rows(tmp_path / "corpus.jsonl", {"doc_id": "d", "title": "", "text": "t"})
+def test_halves_are_drawn_where_the_names_of_splits_do_not_say_both():
     for splits, rows, drawn in SIDES:
         kept = {q: {"d": readers.Label("f:1", split, q, "d", 1)} for q, split in rows.items()}
-        queries = {q: {"query": q} for q in rows}
-        source = readers.Source([], splits=splits)
-        found, sentence = write.assign_halves(queries, kept, source, True, tmp_path)
-        assert sentence.startswith("halves: drawn") and found.keys() == rows.keys(), rows
-        found, sentence = write.assign_halves(queries, kept, source, False, tmp_path)
-        assert (sentence == "") == drawn == (found == dict.fromkeys(rows, "dev")), rows
+        found, sentence = write.source_halves(kept, readers.Source([], splits=splits))
+        assert found.keys() == rows.keys() and (sentence == "") == drawn, rows
 
 
 def test_fewer_than_sixty_queries_are_all_dev_and_the_first_line_says_from_when_on(tmp_path):
