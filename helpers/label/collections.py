@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from ..measure.files import EvalSetError
 from . import readers, shapes, tables
 from .readers import Source, Task
 
@@ -86,13 +85,12 @@ def judged_files(parts: dict[str, list[Path]], task: Task) -> list[Path]:
     documents = parts["documents"]
     if task.options.text:
         return []
-    judged = [path for path in documents if shapes.shape_of(path, task)]
+    judged = [path for path in documents if shapes.shape_of(shapes.first_row(path, task))]
     parts["documents"][:] = [path for path in documents if path not in judged]
     if not judged and [Path(task.options.path)] == documents:
         row = shapes.first_row(documents[0], task)
-        has_title = "title" in row and not shapes.nearest(row)
-        if row and not has_title and not row.keys() & {*tables.DOCUMENT["text"]}:
-            raise EvalSetError([shapes.unknown_shape(documents[0], task)])
+        if row and not row.keys() & {*tables.DOCUMENT["text"]}:
+            raise shapes.unknown_shape(documents[0], row)
     return judged
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -107,6 +108,12 @@ def encode_id(name) -> str:
     if files.is_id(name):
         return name
     return "".join(c if files.is_id(f"a{c}") else quote(c) for c in name)
+
+
+def page_name(page: PurePath) -> str:
+    """Return what names a page by its path in a folder: `:` for each /, no .md, .txt, .html."""
+    last = page.stem if page.suffix.lower() in (".md", ".txt", ".html") else page.name
+    return ":".join((*page.parts[:-1], last))
 
 
 def id_of(

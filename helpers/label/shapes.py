@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from ..measure.files import EvalSetError, short_json
@@ -27,12 +27,12 @@ class Shape(NamedTuple):
         wanted = self.levels[:1] or (self.query, next(iter(self.documents)))
         return [names for names in wanted if not row.keys() & {*names.split(" or ")}]
 
-    def in_common(self, row: dict) -> int:
-        """Return how many of the columns of a shape without levels a row has."""
+    def columns(self) -> set[str]:
+        """Return the columns that its rows may have."""
         columns = {*self.query.split(" or "), *self.documents}
         if OWN in self.documents.values():
             columns.update(tables.LABEL["relevance"])
-        return 0 if self.levels else len(columns & row.keys())
+        return columns
 
 
 SHAPES = {
@@ -52,12 +52,14 @@ SHAPES = {
     "Quepid": Shape("query", {"docid": OWN}),
     "Quepid, detailed": Shape("Query Text", {"Doc ID": OWN}),
     "judgments": Shape("query", {"doc_id": OWN}),
+    "eval_queries": Shape("query or question", {"relevant_docs": 1}),
 }
 NAMED = (
     "--columns query=NAME,doc_id=NAME,relevance=NAME or query=NAME,passage=NAME names those of "
     "labels, --text those of documents"
 )
 AROUND = ("title", "context")  # what a row takes from those in whose lists it stands
+PAGES, CORPUS = "relevant_docs", "corpus"  # paths of pages, below the folder or its `corpus`
 TYPED = re.compile(  # in a search request, the text that somebody typed
     r'"(?:query|query_text|query_string|match\w*": \{"[^"]+)": ("(?:[^"\\]|\\.)*")'
 )
@@ -67,38 +69,34 @@ QUOTED = 100  # words; a longer passage is no quote
 NOWHERE = "passages that stand in no document"
 MOST = 3  # documents that hold a passage; in more it is boilerplate, which answers nothing
 BOILERPLATE = f"passages that stand in more than {MOST} documents"
-SEVERAL = f"passages that stand in 2 to {MOST} documents, of which each is relevant"
-
-
-def shape_of(path: Path, task: Task) -> Shape | None:
-    """Return the shape of a file by its first row, None for one that isn't known."""
-    row = first_row(path, task)
-    return next((shape for shape in SHAPES.values() if not shape.lacking(row)), None)
-
-
-def unknown_shape(path: Path, task: Task) -> str:
-    """Return the problem of a file without a known shape: its columns, and what is nearest."""
-    row = first_row(path, task)
-    found = f"{path}:1: found columns {', '.join(map(str, row)) or 'none'}"
-    tool = nearest(row)
-    if not tool:
-        return f"{found}; wanted one of: {', '.join(SHAPES)}; {NAMED}"
-    lacking = " and ".join(SHAPES[tool].lacking(row))
-    return f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}"
-
-
 MISSHAPEN = (AttributeError, KeyError, TypeError)  # of a value where another one stands
 
 
-def misshapen(place: str, row: dict) -> str:
-    """Return that a row holds a text, a list or an object where its tool writes another of them."""
-    return f"{place}: found {short_json(row)}, wanted lists and objects as the tool writes them"
+class Found(NamedTuple):
+    """What was read so far, and which ids queries and passages without one were given."""
+
+    queries: dict
+    documents: dict
+    labels: list[Label]
+    asked: dict[str, str]  # {text: id}
+    passages: dict[str, str]  # {text: id}
 
 
-def nearest(row: dict) -> str | None:
-    """Return the tool whose shape has most columns in common with a row, None for no column."""
-    tool = max(SHAPES, key=lambda tool: SHAPES[tool].in_common(row))
-    return tool if SHAPES[tool].in_common(row) else None
+def shape_of(row: dict) -> Shape | None:
+    """Return the shape of a row, None for one that isn't known."""
+    return next((shape for shape in SHAPES.values() if not shape.lacking(row)), None)
+
+
+def unknown_shape(path: Path, row: dict) -> EvalSetError:
+    """Return the problem of a file without a known shape: its columns, and what is nearest."""
+    found = f"{path}:1: found columns {', '.join(map(str, row)) or 'none'}"
+    flat = {tool: shape for tool, shape in SHAPES.items() if not shape.levels}
+    in_common = {tool: len(shape.columns() & row.keys()) for tool, shape in flat.items()}
+    tool = max(flat, key=in_common.get)
+    if not in_common[tool]:
+        return EvalSetError([f"{found}; wanted one of: {', '.join(SHAPES)}; {NAMED}"])
+    lacking = " and ".join(SHAPES[tool].lacking(row))
+    return EvalSetError([f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}"])
 
 
 def first_row(path: Path, task: Task) -> dict:
@@ -115,91 +113,87 @@ def _renamed(row: dict, task: Task) -> dict:
     }
 
 
-def shaped_rows(splits: dict[str, list[Path]], task: Task) -> Iterator[tuple]:
-    """Yield (place, split, row, shape) of every query. Raises EvalSetError: an unknown shape."""
+def judged(
+    splits: dict[str, list[Path]], offered: Iterable[str], pages: Iterable | None, task: Task
+) -> Source:
+    """Read queries with their labels. Raises EvalSetError: an unknown shape.
+
+    `pages` are the documents; passages without an id are found in them by their text. Without
+    pages the passages are the documents.
+    """
+    found = Found({}, {}, [], {}, {})
     for split, path in [(split, path) for split, paths in splits.items() for path in paths]:
-        shape = shape_of(path, task)
+        first = first_row(path, task)
+        shape = shape_of(first)
         if not shape:
-            raise EvalSetError([unknown_shape(path, task)])
+            raise unknown_shape(path, first)
         for place, row in tables.rows_of([path], task, tables.QRELS):
             try:
-                if shape.query == "queries":
-                    row = {"queries": _by_query(row)}
-                    shape = shape._replace(levels=("queries",))
-                rows = [*_unnested(place, _renamed(row, task), shape.levels, task)]
+                for inner in inner_rows(_renamed(row, task), shape):
+                    add_row(place, split, inner, shape, found, task)
             except MISSHAPEN:
-                task.problems.append(misshapen(place, row))
-                continue
-            for inner in rows:
-                if lacking := Shape(shape.query, shape.documents).lacking(inner):
-                    columns = ", ".join(map(str, inner))
-                    task.problems.append(f"{place}: no {' and '.join(lacking)}, found {columns}")
-                else:
-                    yield place, split, inner, shape
+                wanted = "wanted lists and objects as the tool writes them"
+                task.problems.append(f"{place}: found {short_json(row)}, {wanted}")
+            except ValueError as error:
+                task.problems.append(f"{place}: {error}")
+    labels = found.labels
+    if pages is None:
+        pages = found.documents.values()
+        if labels and not pages:
+            wanted = "wanted it as --labels, and the documents in --from"
+            task.problems.append(f"{labels[0].place}: names documents without their text, {wanted}")
+    elif found.passages:
+        pages = [*pages]
+        labels = labels_of_pages(labels, found.passages, pages, task)
+    return Source(pages, found.queries.values(), labels, tuple(offered))
 
 
-def _unnested(place: str, row: dict, levels: tuple[str, ...], task: Task) -> Iterator[dict]:
-    """Yield the rows that stand in lists of lists; a missing list is a problem."""
+def inner_rows(row: dict, shape: Shape) -> Iterator[dict]:
+    """Yield the rows of single queries. Raises ValueError where one lacks a column."""
+    if shape.query == "queries":
+        yield from _by_query(row)
+        return
+    for inner in _unnested(row, shape.levels):
+        if lacking := shape._replace(levels=()).lacking(inner):
+            raise ValueError(f"no {' and '.join(lacking)}, found {', '.join(map(str, inner))}")
+        yield inner
+
+
+def _unnested(row: dict, levels: tuple[str, ...]) -> Iterator[dict]:
+    """Yield the rows that stand in lists of lists."""
     if not levels:
         yield row
         return
     items = row.get(levels[0])
     if not isinstance(items, (list, dict)):
-        found = ", ".join(map(str, row))
-        task.problems.append(f"{place}: no {levels[0]}, found {found}, wanted a list")
-        return
+        raise ValueError(f"no {levels[0]}, found {', '.join(map(str, row))}, wanted a list")
     around = {name: row[name] for name in AROUND if name in row}
     for item in [items] if isinstance(items, dict) else items:
-        yield from _unnested(place, around | item, levels[1:], task)
+        yield from _unnested(around | item, levels[1:])
 
 
-def _by_query(row: dict) -> list[dict]:
-    """Return a row a query of LlamaIndex's EmbeddingQAFinetuneDataset, which has objects by id."""
-    rows = []
+def _by_query(row: dict) -> Iterator[dict]:
+    """Yield a row a query of LlamaIndex's EmbeddingQAFinetuneDataset, which has objects by id."""
     every = [{"doc_id": name, "text": text} for name, text in row.get("corpus", {}).items()]
     for name, text in row["queries"].items():
-        relevant = [{"doc_id": doc_id} for doc_id in row["relevant_docs"].get(name, [])]
-        rows.append({"query_id": name, "queries": text, "relevant_docs": relevant, "corpus": every})
+        relevant = [{"doc_id": doc_id} for doc_id in row[PAGES].get(name, [])]
+        yield {"query_id": name, "queries": text, PAGES: relevant, CORPUS: every}
         every = []
-    return rows
 
 
-def judged(
-    splits: dict[str, list[Path]], offered: Iterable[str], pages: Iterable | None, task: Task
-) -> Source:
-    """Read queries with their labels.
-
-    `pages` are the documents; passages without an id are found in them by their text. Without
-    pages the passages are the documents.
-    """
-    queries, documents, labels = {}, {}, []
-    asked, passages = {}, {}  # {text: id of ours} of what has no id
-    for place, split, row, shape in shaped_rows(splits, task):
-        try:
-            query = query_of(place, row, shape, asked, task)
-            items = [*documents_of(place, row, shape, passages, task)]
-        except MISSHAPEN:
-            task.problems.append(misshapen(place, row))
-            continue
-        queries.setdefault((query["query_id"], query["query"]), (place, query))
-        for item, grade in items:
-            label = tables.label_of(place, item | {"query_id": query["query_id"]}, split, task)
-            text = readers.text_of(item, *tables.DOCUMENT["text"])
+def add_row(place: str, split: str, row: dict, shape: Shape, found: Found, task: Task) -> None:
+    """Add the query of a row, its labels and the documents whose text it has."""
+    query = query_of(place, row, shape, found.asked, task)
+    found.queries.setdefault((query["query_id"], query["query"]), (place, query))
+    for item, grade in documents_of(place, row, shape, found.passages, task):
+        label = tables.label_of(place, item | {"query_id": query["query_id"]}, split, task)
+        text = readers.text_of(item, *tables.DOCUMENT["text"])
+        if text:
             title = readers.text_of(item, "title")
             document = {"doc_id": label.doc_id, "title": title, "text": text}
-            if text:
-                documents.setdefault(label.doc_id, (place, document))
-            if grade != UNREAD:
-                labels.append(label)
-    if pages is None:
-        pages = documents.values()
-        if labels and not documents:
-            wanted = "wanted it as --labels, and the documents in --from"
-            task.problems.append(f"{labels[0].place}: names documents without their text, {wanted}")
-    elif passages:
-        pages = [*pages]
-        labels = labels_of_pages(labels, passages, pages, task)
-    return Source(pages, queries.values(), labels, tuple(offered))
+            found.documents.setdefault(label.doc_id, (place, document))
+        if grade != UNREAD:
+            found.labels.append(label)
 
 
 def query_of(place: str, row: dict, shape: Shape, ids: dict[str, str], task: Task) -> dict:
@@ -233,10 +227,8 @@ def documents_of(
     unanswered = answers_of(row) == []
     for field, grade in shape.documents.items():
         for item in items_of(row, field, grade):
-            if isinstance(item, str):
-                text = HOP.sub("", item, count=1).strip()
-                doc_id = passages.setdefault(text, f"p{len(passages) + 1}")
-                item = {"doc_id": doc_id, "title": row.get("title"), "text": text}
+            if not isinstance(item, dict):
+                item = named(item, field, row, passages)
             if grade is OWN and "" in (item.get("rating"), item.get("Rating")):
                 task.leave_out("documents without a rating", place)
             elif grade is OWN:
@@ -246,6 +238,16 @@ def documents_of(
                 yield item | {"relevance": UNREAD}, UNREAD
             else:
                 yield item | {"relevance": grade}, grade
+
+
+def named(item: str | int, field: str, row: dict, passages: dict[str, str]) -> dict:
+    """Return the document of a page's path, or of a passage, whose id is kept in `passages`."""
+    if field == PAGES:
+        path = PurePath(str(item)).as_posix().removeprefix(f"{CORPUS}/")
+        return {"doc_id": readers.page_name(PurePath(path))}
+    text = HOP.sub("", item, count=1).strip()
+    doc_id = passages.setdefault(text, f"p{len(passages) + 1}")
+    return {"doc_id": doc_id, "title": row.get("title"), "text": text}
 
 
 def items_of(row: dict, field: str, grade: int | None) -> list[str | dict]:
@@ -263,30 +265,28 @@ def items_of(row: dict, field: str, grade: int | None) -> list[str | dict]:
 def labels_of_pages(
     labels: list[Label], passages: dict[str, str], pages: list[tuple[str, dict]], task: Task
 ) -> list[Label]:
-    """Return the labels with the pages that hold their passages; a short one is evidence there.
-
-    Only letters and digits are compared.
-    """
-    quotes: dict[str, dict[str, str]] = {name: {} for name in passages.values()}
-    signs = {name: "".join(SIGN.findall(text)) for text, name in passages.items()}
-    for _, row in pages:
-        text = f"{row['title']}\n\n{row['text']}"
-        places = [match.start() for match in SIGN.finditer(text)]
-        page = "".join(text[place] for place in places)
-        for name, wanted in signs.items():
-            start = page.find(wanted)
-            if wanted and start >= 0:
-                end = places[start + len(wanted) - 1] + 1
-                quotes[name][row["doc_id"]] = text[places[start] : end]
+    """Return the labels with the pages that hold their passages; a short one is evidence there."""
+    quotes = quotes_of(passages, pages)
     found = []
     for label in labels:
         places = quotes.get(label.doc_id, {label.doc_id: ""})
         if not 1 <= len(places) <= MOST:
             task.leave_out(BOILERPLATE if places else NOWHERE, label.place)
             continue
-        if len(places) > 1:
-            task.changed[SEVERAL] += 1
         for doc_id, quote in places.items():
             evidence = ((quote,),) if quote and len(quote.split()) <= QUOTED else label.evidence
             found.append(label._replace(doc_id=doc_id, evidence=evidence))
     return found
+
+
+def quotes_of(passages: dict[str, str], pages: list[tuple[str, dict]]) -> dict[str, dict[str, str]]:
+    """Return {passage: {page: what stands there}}. Only letters and digits are compared."""
+    quotes: dict[str, dict[str, str]] = {name: {} for name in passages.values()}
+    signs = {name: "".join(SIGN.findall(text)) for text, name in passages.items()}
+    for _, row in pages:
+        text = f"{row['title']}\n\n{row['text']}"
+        page = "".join(SIGN.findall(text))
+        for name, wanted in signs.items():
+            if wanted and wanted in page:
+                quotes[name][row["doc_id"]] = re.search(r"[\W_]*".join(wanted), text)[0]
+    return quotes

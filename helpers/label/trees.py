@@ -7,12 +7,12 @@ import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from ..measure import files
 from ..measure.files import EvalSetError
 from . import collections, converters, readers, shapes, tables
-from .readers import Label, Source, Task
+from .readers import Source, Task
 
 VENDORED = set(
     "node_modules bower_components vendor vendored third_party thirdparty site-packages "
@@ -39,7 +39,7 @@ TAG = re.compile(  # of Hugo or Liquid; or code, in which one is a part of the t
 TAGS = "template tags, which are not in the text"
 NOT_FIELDS = "front matters that are not YAML or TOML fields, kept as text"
 UNKNOWN = "front-matter fields that a set does not have"
-QUERIES, CORPUS = "eval_queries.json", "corpus"  # queries stand in the folder of pages or beside it
+QUERIES = "eval_queries.json"  # in the folder of pages or beside it
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
@@ -88,26 +88,16 @@ def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
         splits = collections.labels_by_split(tables.files_of(Path(task.options.labels)))
         return shapes.judged(readers.choose_splits(splits, task), splits, pages, task)
     root = pages_folder(task)
-    prefix = "" if root == Path(task.options.path) else f"{CORPUS}/"
-    found = [path for path in (root / QUERIES, root.parent / QUERIES) if path.is_file()][:1]
-    queries, labels = [], []
-    for place, row in tables.rows_of(found, task):
-        query, names = tables.query_of(place, row, task), row.get("relevant_docs")
-        queries.append((place, query))
-        if not isinstance(names, list):
-            wrong = f"relevant_docs is {files.short_json(names)}, wanted a list of pages"
-            task.problems.append(f"{place}: {wrong}")
-            continue
-        paths = [PurePath(str(name)).as_posix().removeprefix(prefix) for name in names]
-        ids = [page_id(PurePath(name)) for name in paths]
-        labels += [Label(place, "all", query["query_id"], doc_id, 1) for doc_id in ids]
-    return Source(pages, queries, labels if queries else None, ("all",))
+    for path in (root / QUERIES, root.parent / QUERIES):
+        if path.is_file():
+            return shapes.judged({"all": [path]}, ["all"], pages, task)
+    return Source(pages)
 
 
 def pages_folder(task: Task) -> Path:
     """Return the folder of the pages: `corpus` in it where the queries stand beside that."""
     root = Path(task.options.path)
-    inner = root / CORPUS
+    inner = root / shapes.CORPUS
     return inner if inner.is_dir() and (root / QUERIES).is_file() else root
 
 
@@ -135,13 +125,7 @@ def tree(
         folders.sort()
         for path in (Path(here, name) for name in sorted(names) if name != QUERIES):
             if (text := _text_of_file(path, endings, task)) is not None:
-                yield path, page_id(path.relative_to(root)), text
-
-
-def page_id(page: PurePath) -> str:
-    """Return the id of a page by its path below the folder: `:` for each /, no .md, .txt, .html."""
-    last = page.stem if page.suffix.lower() in (".md", ".txt", ".html") else page.name
-    return ":".join(readers.encode_id(p).replace(":", "%3A") for p in (*page.parts[:-1], last))
+                yield path, readers.encode_id(readers.page_name(path.relative_to(root))), text
 
 
 def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:

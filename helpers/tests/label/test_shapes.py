@@ -248,8 +248,8 @@ def test_passages_are_matched_to_pages_by_their_text(content, tmp_path):
     quotes = {j.doc_id: j.evidence for j in evals.judgments}
     assert quotes["disk"] == (("Delete **old logs**,\nthen restart the writer",),)
     put(tmp_path / "docs" / "copy.md", PAGES["disk.md"] + "word " * 200)
-    said, evals = bring("markdown", tmp_path / "docs", tmp_path / "two", labels=str(labels))
-    assert evals.qrels()["q1"] == {"disk": 1, "copy": 1} and f"changed: {shapes.SEVERAL}: 2" in said
+    _, evals = bring("markdown", tmp_path / "docs", tmp_path / "two", labels=str(labels))
+    assert evals.qrels()["q1"] == {"disk": 1, "copy": 1}
     put(tmp_path / "docs" / "third.md", PAGES["disk.md"])
     _, evals = bring("markdown", tmp_path / "docs", tmp_path / "three", labels=str(labels))
     assert evals.qrels()["q1"].keys() == {"disk", "copy", "third"}
