@@ -58,15 +58,15 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
 
 def read_log(words: Words, task: Task) -> Counter[str]:
     """Return how often each query was asked, masked; case, signs and spaces make no other query."""
-    names, paths = tables.column_names(task, LOG), tables.files_of(Path(task.options.queries))
+    paths = tables.files_of(Path(task.options.queries))
     counts: Counter[str] = Counter()
     spellings: dict[tuple[str, ...], str] = {}
     for place, row in tables.rows_of(paths, task, forms=None):
-        task.expect("query", names["query"], place, row, "--columns")
-        query = masked(readers.text_of(row, *names["query"]), task)
+        task.expect("query", LOG["query"], place, row, "--columns")
+        query = masked(readers.text_of(row, *LOG["query"]), task)
         if key := tuple(words(query)):
             spelling = spellings.setdefault(key, query)
-            counts[spelling] += count_of(place, row, names["count"], task)
+            counts[spelling] += count_of(place, row, task)
         else:
             task.leave_out("lines of the log without a word to search", place)
     return counts
@@ -81,9 +81,9 @@ def masked(query: str, task: Task) -> str:
     return " ".join(query.split())
 
 
-def count_of(place: str, row: dict, names: tuple[str, ...], task: Task) -> int:
+def count_of(place: str, row: dict, task: Task) -> int:
     """Return how often the query of a line was asked: once where no column says it."""
-    found = [str(row[name]) for name in names if name in row]
+    found = [str(row[name]) for name in LOG["count"] if name in row]
     if not found:
         task.changed["lines of the log without a count, each of which counts once"] += 1
         return 1

@@ -151,27 +151,14 @@ def title_and_text(place: str, fields: dict, task: Task) -> tuple[str, str]:
 
     A field that no document has is a problem: see Task.stop.
     """
-    titles = _texts_of("--title", task.options.title, place, fields, task)
-    texts = _texts_of("--text", task.options.text, place, fields, task)
-    return next(iter(titles), ""), "\n\n".join(texts)
-
-
-def _texts_of(option: str, value: str | None, place: str, fields: dict, task: Task) -> list[str]:
-    names = value.split(",") if value else []
-    for name in names:
-        task.expect(f"{option} {name} in any document", (name,), place, fields, option)
-    texts = [text_of(fields, name) for name in names]
-    if names and not any(texts):
-        task.leave_out(f"{option} where a document has no {' or '.join(names)}", place)
-    return [text for text in texts if text]
-
-
-def document(doc_id: str, title: str, text: str, task: Task) -> dict:
-    """Return a document's row; a title without a text becomes the text."""
-    if title and not text:
-        task.changed["documents with a title only, which became their text"] += 1
-        title, text = "", title
-    return {"doc_id": doc_id, "title": title, "text": text}
+    options = {"--title": task.options.title, "--text": task.options.text}
+    texts: dict[str, list[str]] = {}
+    for option, names in options.items():
+        texts[option] = []
+        for name in names.split(",") if names else ():
+            task.expect(f"{option} {name} in any document", (name,), place, fields, option)
+            texts[option].append(text_of(fields, name))
+    return next(filter(None, texts["--title"]), ""), "\n\n".join(filter(None, texts["--text"]))
 
 
 def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:

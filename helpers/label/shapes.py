@@ -102,15 +102,7 @@ def unknown_shape(path: Path, row: dict) -> EvalSetError:
 def first_row(path: Path, task: Task) -> dict:
     """Return the first row of a file, {} where none can be read; nothing is told."""
     rows = tables.rows_of([path], Task(task.options), tables.QRELS)
-    return next((_renamed(row, task) for _, row in rows), {})
-
-
-def _renamed(row: dict, task: Task) -> dict:
-    """Return a row that also has our names for the columns of --columns."""
-    names = tables.column_names(task, dict.fromkeys(tables.COLUMNS, ()))
-    return row | {
-        ours: row[name] for ours, theirs in names.items() for name in theirs if name in row
-    }
+    return next((row for _, row in rows), {})
 
 
 def judged(
@@ -129,7 +121,7 @@ def judged(
             raise unknown_shape(path, first)
         for place, row in tables.rows_of([path], task, tables.QRELS):
             try:
-                for inner in inner_rows(_renamed(row, task), shape):
+                for inner in inner_rows(row, shape):
                     add_row(place, split, inner, shape, found, task)
             except MISSHAPEN:
                 wanted = "wanted lists and objects as the tool writes them"

@@ -3,8 +3,7 @@
 import csv
 import glob
 import io
-from collections import Counter
-from collections.abc import Iterable
+import re
 from itertools import chain
 from pathlib import Path
 
@@ -19,13 +18,13 @@ QRELS = {3: ("query_id", "doc_id", "relevance"), 4: ("query_id", "", "doc_id", "
 
 # What the columns of others are called; the first that a row has counts.
 DOCUMENT = {
-    "doc_id": ("_id", "doc_id", "docid", "docno", "id", "pid", "passage_id"),
+    "doc_id": ("doc_id", "_id", "docid", "docno", "id", "pid", "passage_id"),
     "title": ("title",),
     "text": ("text", "contents", "body", "content", "passage"),
 }
 QUERY = {
-    "query_id": ("_id", "query_id", "qid", "id"),
-    "query": ("text", "query", "title", "question"),
+    "query_id": ("query_id", "_id", "qid", "id"),
+    "query": ("query", "text", "title", "question"),
 }
 LABEL = {
     "query_id": ("query_id", "query-id", "qid"),
@@ -35,58 +34,52 @@ LABEL = {
     ),
     "relevance": ("relevance", "rating", "Rating", "score", "label", "grade", "rel"),
 }
-IDS = ("doc_id", "query_id")
-COLUMNS = (
-    *IDS,
-    "query",
-    "relevance",
-    "passage",
-    "count",
-)  # of --columns; --title and --text name the others
+IDS = {*DOCUMENT["doc_id"], *QUERY["query_id"], *LABEL["query_id"], *LABEL["doc_id"]}
+COLUMNS = ("doc_id", "query_id", "query", "relevance", "passage", "count")  # of --columns
 
 
-def column_names(task: Task, table: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return {our field: names of it}, those that --columns gives first.
-
-    Raises EvalSetError: --columns is of another form.
-    """
-    names, columns = dict(table), task.options.columns
-    for pair in columns.split(",") if columns else ():
+def columns(task: Task) -> dict[str, str]:
+    """Return {our name of a column: theirs}. Raises EvalSetError: --columns is of another form."""
+    names = {}
+    for pair in task.options.columns.split(",") if task.options.columns else ():
         ours, _, theirs = pair.partition("=")
         if ours not in COLUMNS or not theirs:
             wanted = ", ".join(f"{name}=NAME" for name in COLUMNS)
             raise EvalSetError([f"--columns: found {pair}, wanted some of {wanted}"])
-        if ours in table:
-            names[ours] = (theirs, *table[ours])
+        names[ours] = theirs
     return names
 
 
 def document_of(place: str, row: dict, task: Task) -> dict:
-    """Return the document of a row, by the usual names or those of --title, --text, --columns."""
-    names = column_names(task, DOCUMENT)
+    """Return the document of a row, by the usual names or those of --title and --text."""
+    text_names, title_names = DOCUMENT["text"], DOCUMENT["title"]
     if not task.options.text:
-        task.expect("text", (*names["text"], *names["title"]), place, row, "--text")
+        task.expect("text", (*text_names, *title_names), place, row, "--text")
     title, text = readers.title_and_text(place, row, task)
-    title = title or readers.text_of(row, *names["title"])
-    doc_id = readers.id_of(place, row, names["doc_id"], task)
-    return readers.document(doc_id, title, text or readers.text_of(row, *names["text"]), task)
+    title, text = (
+        title or readers.text_of(row, *title_names),
+        text or readers.text_of(row, *text_names),
+    )
+    if title and not text:
+        task.changed["documents with a title only, which became their text"] += 1
+        title, text = "", title
+    doc_id = readers.id_of(place, row, DOCUMENT["doc_id"], task)
+    return {"doc_id": doc_id, "title": title, "text": text}
 
 
 def query_of(place: str, row: dict, task: Task) -> dict:
-    """Return the query of a row, by the usual names or those of --columns."""
-    names = column_names(task, QUERY)
-    task.expect("query", names["query"], place, row, "--columns")
-    query_id = readers.id_of(place, row, names["query_id"], task)
-    return {"query_id": query_id, "query": readers.text_of(row, *names["query"])}
+    """Return the query of a row, by the usual names."""
+    task.expect("query", QUERY["query"], place, row, "--columns")
+    query_id = readers.id_of(place, row, QUERY["query_id"], task)
+    return {"query_id": query_id, "query": readers.text_of(row, *QUERY["query"])}
 
 
 def label_of(place: str, row: dict, split: str, task: Task) -> Label:
-    """Return the label of a row, by the usual names or those of --columns."""
-    names = column_names(task, LABEL)
-    ids = [readers.id_of(place, row, names[field], task) for field in ("query_id", "doc_id")]
-    grades = [row[name] for name in names["relevance"] if row.get(name) is not None]
+    """Return the label of a row, by the usual names."""
+    ids = [readers.id_of(place, row, LABEL[field], task) for field in ("query_id", "doc_id")]
+    grades = [row[name] for name in LABEL["relevance"] if row.get(name) is not None]
     if not grades:
-        problem = readers.missing_field("grade", names["relevance"], row, "--columns")
+        problem = readers.missing_field("grade", LABEL["relevance"], row, "--columns")
         task.problems.append(f"{place}: {problem}")
     return Label(place, split, *ids, *grades[:1] or [0])
 
@@ -106,21 +99,24 @@ def ending(path: Path) -> str:
 
 
 def rows_of(paths: list[Path], task: Task, forms: dict[int, tuple] | None = PAIRS) -> Rows:
-    """Yield (place, row) of tables, plain or .gz.
+    """Yield (place, row) of tables, plain or .gz, with our names for the columns of --columns.
 
     Lines of cells stand under the names of the first line if it names a column of ids, else under
     those that `forms` gives to so many cells. Without `forms` the first line always has the names.
     """
+    names = columns(task)
     for path in paths:
         match ending(path):
             case ".jsonl":
-                yield from files.rows(path, task.problems)
+                rows = files.rows(path, task.problems)
             case ".json" | ".parquet":
-                yield from _database_rows(path, task)
+                rows = _database_rows(path, task)
             case other if other == ".csv" or forms is None:
-                yield from _csv_rows(path, task)
+                rows = _csv_rows(path, task)
             case _:
-                yield from _line_rows(path, task, forms)
+                rows = _line_rows(path, task, forms, IDS.union(names.values()))
+        for place, row in rows:
+            yield place, row | {ours: row[name] for ours, name in names.items() if name in row}
 
 
 def _database_rows(path: Path, task: Task) -> Rows:
@@ -157,8 +153,6 @@ def _csv_rows(path: Path, task: Task) -> Rows:
     between = "\t" if ending(path) == ".tsv" else ","
     reader = csv.DictReader(page, delimiter=between, strict=True)
     try:
-        if _has_doubles(f"{path}:1", reader.fieldnames or [], task):
-            return
         for row in reader:
             place = f"{path}:{reader.line_num}"
             if row.get("docid", "") is None:  # Quepid: of a query without a rating
@@ -173,20 +167,12 @@ def _csv_rows(path: Path, task: Task) -> Rows:
         task.problems.append(f"{place}: found no CSV ({error}), wanted CSV")
 
 
-def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
-    tables = [column_names(task, table) for table in (DOCUMENT, QUERY, LABEL)]
-    ids = {name for table in tables for field in IDS for name in table.get(field, ())}
+def _line_rows(path: Path, task: Task, forms: dict[int, tuple], ids: set[str]) -> Rows:
     wanted = " or ".join(" ".join(cell or "0" for cell in form) for form in forms.values())
     for number, (place, line) in enumerate(files.lines(path, task.problems, newline="\n")):
-        if number == 0 and line.lstrip()[:4].lower() == "<top":
-            wanted = "wanted a line for each query: its id, a tab, its text"
-            task.problems.append(f"{place}: found topics as SGML, {wanted}")
-            return
         between = "\t" if "\t" in line or forms is PAIRS else None
         head = [_unquote(cell) for cell in line.split(between)] if number == 0 else []
         if ids & {*head}:
-            if _has_doubles(place, head, task):
-                return
             forms, wanted = {len(head): head}, f"{len(head)} cells as in the first line"
             continue
         cells = line.split(between, max(forms) - 1)
@@ -197,16 +183,7 @@ def _line_rows(path: Path, task: Task, forms: dict[int, tuple]) -> Rows:
             task.problems.append(f"{place}: found {line[:40]!r}, wanted {wanted}")
 
 
-def _has_doubles(place: str, names: Iterable[str], task: Task) -> bool:
-    """Return whether two columns have one name, which is then a problem; some may have none."""
-    doubles = [name for name, often in Counter(names).items() if name and often > 1]
-    task.problems += [f"{place}: column {name} stands twice, wanted once" for name in doubles]
-    return bool(doubles)
-
-
 def _unquote(cell: str) -> str:
     """Return a cell, stripped, without the quotes that CSV writers put around one with quotes."""
-    cell = cell.strip()
-    if len(cell) > 1 and cell[0] == cell[-1] == '"':
-        return cell[1:-1].replace('""', '"')
-    return cell
+    quoted = re.fullmatch('"(.*)"', cell.strip())
+    return quoted[1].replace('""', '"') if quoted else cell.strip()

@@ -41,11 +41,11 @@ def test_beir_with_both_halves(beir, tmp_path):
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels/test.tsv"
 BAD = [  # file, its content, words of the problem
-    (CORPUS, '{"id_": "d1", "text": "a"}\n', ":1: no id, found id_, text, wanted one of: _id, doc"),
+    (CORPUS, '{"id_": "d1", "text": "a"}\n', ":1: no id, found id_, text, wanted one of: doc_id, "),
     (CORPUS, '{"_id": "d1", "body_": "a"}\n', ":1: no text, found _id, body_, wanted one of: tex"),
     (CORPUS, '{"_id": 1, "text": "a"}\n' * 2, ":2: doc_id 1 stands already at corpus.jsonl:1,"),
     (CORPUS, "", "small: found no documents, wanted some with a text"),
-    (QUERIES, '{"_id": 1, "t": "a"}\n', ":1: no query, found _id, t, wanted one of: text, query"),
+    (QUERIES, '{"_id": 1, "t": "a"}\n', ":1: no query, found _id, t, wanted one of: query, text"),
     (QUERIES, '{"_id": 1, "text": "a"}\n\n{"_id": "1", "text": "b"}\n', ":3: query_id 1 stands al"),
     (
         QUERIES,
