@@ -23,36 +23,29 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     """
     if not folder.is_dir():
         raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
-    _rows_by_file(folder, query_id)  # what is refused leaves no lock
     with lock_log(folder / LOG):
-        tables = _rows_by_file(folder, query_id)
-        dropped, moved, left, lines = tables.pop(DROPPED, []), [], {}, []
-        for name, rows in tables.items():
-            own = [row for row in rows if _query_of(row) == query_id]
-            if own:
-                moved += [{"file": name, **row} for row in own]
-                left[name] = [row for row in rows if _query_of(row) != query_id]
-                lines.append(f"{name}: {how_many(len(own), 'row')} moved to {DROPPED}")
+        *others, own_table = NAMING
+        own, left = {}, {}
+        for name in dict.fromkeys([*others, *log_files(folder), own_table]):
+            rows = _rows(folder / name)
+            own[name] = [row for row in rows if _query_of(row) == query_id]
+            left[name] = [row for row in rows if _query_of(row) != query_id]
+        named = [name for name, rows in own.items() if rows]
+        if not named:
+            fault = f"no file has a row of the query {query_id}, wanted its id"
+            raise evalset.EvalSetError([f"{folder}: {fault}"])
+        dropped = _rows(folder / DROPPED)
+        moved = [{"file": name, **row} for name in named for row in own[name]]
         moved = [row for row in moved if row not in dropped]  # a killed run may have begun
         files.write_jsonl(folder / DROPPED, dropped + moved)
-        for name, rows in left.items():
-            files.write_jsonl(folder / name, rows)
-    return lines
+        for name in named:
+            files.write_jsonl(folder / name, left[name])
+    return [f"{name}: {how_many(len(own[name]), 'row')} moved to {DROPPED}" for name in named]
 
 
-def _rows_by_file(folder: Path, query_id: str) -> dict[str, list[dict]]:
-    """Return {file: its rows}. Raises EvalSetError for bad lines, or if none is of the query."""
-    problems, tables, is_named = [], {}, False
-    *others, own_table = NAMING
-    for name in dict.fromkeys([DROPPED, *others, *log_files(folder), own_table]):
-        if os.path.lexists(folder / name):
-            tables[name] = [row for _, row in files.rows(folder / name, problems)]
-            if name != DROPPED and any(_query_of(row) == query_id for row in tables[name]):
-                is_named = True
-    if not is_named and not problems:
-        problems.append(f"{folder}: no file has a row of the query {query_id}, wanted its id")
-    files.refuse(problems)
-    return tables
+def _rows(path: Path) -> list[dict]:
+    """Return the rows of a file, none where there is none. Raises EvalSetError: a bad line."""
+    return [row for _, row in files.rows(path)] if os.path.lexists(path) else []
 
 
 def _query_of(row: dict) -> object:

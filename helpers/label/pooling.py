@@ -86,21 +86,18 @@ def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]
     # The id counts, too: a query that is a document doesn't find itself.
     words = {q: f"{q} {query.query}" for q, query in evals.all_queries.items()}
     new = {q: query for q, query in evals.all_queries.items() if words[q] not in known}
-    built = {}
     if new:
-        asked = evals._replace(queries=new, unanswered={}, waiting={})
-        built = built_runs(asked, depth, with_baseline)
-    rankings = {}
-    for q in evals.all_queries:
-        found = {name: run[q] for name, run in built.items() if q in new}
-        rankings[q] = found or known[words[q]]
-    if new:
+        built = built_runs(
+            evals._replace(queries=new, unanswered={}, waiting={}), depth, with_baseline
+        )
+        for q in new:
+            known[words[q]] = {name: run[q] for name, run in built.items()}
         files.write(path.with_name(".gitignore"), "*\n")
-        kept = {words[q]: found for q, found in rankings.items()}
+        kept = {asked: known[asked] for asked in words.values()}
         files.write(path, json.dumps({"of": of, "queries": kept}))
     pooled: dict[str, Run] = defaultdict(dict)
-    for q, found in rankings.items():
-        for name, ranking in found.items():
+    for q, asked in words.items():
+        for name, ranking in known[asked].items():
             pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]
     return dict(pooled)
 

@@ -251,7 +251,6 @@ def test_drop_says_what_is_wrong_and_moves_nothing(folder):
         with pytest.raises(evalset.EvalSetError, match=words) as caught:
             drop.drop_query(folder, query_id)
         assert len(caught.value.problems) == 1 and contents(folder) == before
-        assert not [*folder.glob("*.lock")]
         (folder / name).unlink()
     with pytest.raises(evalset.EvalSetError, match="gone: is no folder"):
         drop.drop_query(folder / "gone", "q1")
