@@ -39,40 +39,35 @@ class StemCounts(NamedTuple):
 def by_ranker(evals: EvalSet, depth: int = 10, keep: bool = False) -> dict[str, Run]:
     """Return {ranker: run} of the pooled rankers, each cut at `depth`.
 
-    Four and the baseline are built here; the saved runs of session B, a current baseline among
-    them, and those of other systems are pooled with them. With `keep`, what is built is kept in
-    the folder, and is built again only when documents, queries or rankers differ.
+    Four and the baseline are built here; the saved runs of session B and those of other systems
+    are pooled with them. With `keep`, what is built is kept in the folder, and is built again only
+    when documents, queries or rankers differ.
     """
     if not evals.all_queries:
         return {}
-    own = evals.folder / "runs" / f"{baseline.NAME}.trec"
-    own_is_current = _is_current(evals, own)
-    build = kept_runs if keep else built_runs
-    pooled = build(evals, depth, not own_is_current)
+    pooled = kept_runs(evals, depth) if keep else built_runs(evals, depth)
     for folder in ("runs", "systems"):
         for path in sorted((evals.folder / folder).glob("*.trec")):
-            if path != own or own_is_current:
+            if path.stem != baseline.NAME:
                 run = runs.read_rankings(path)
                 pooled[path.stem] = {q: run.get(q, [])[:depth] for q in evals.all_queries}
     return pooled
 
 
-def built_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+def built_runs(evals: EvalSet, depth: int) -> dict[str, Run]:
     """Return {ranker: run} of the rankers that need the documents alone."""
     texts = [document.retrieval_text for document in evals.documents.values()]
     counts = stem_counts(evals, texts)
-    built = {
+    return {
         "lucene-stemmed": lucene_stemmed(evals, texts, depth),
         "character-ngrams": character_ngrams(evals, texts, depth),
         "latent-semantics": latent_semantics(evals, counts, depth),
         "relevance-model": relevance_model(evals, counts, depth),
+        baseline.NAME: baseline_run(evals, depth),
     }
-    if with_baseline:
-        built[baseline.NAME] = baseline_run(evals, depth)
-    return built
 
 
-def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]:
+def kept_runs(evals: EvalSet, depth: int) -> dict[str, Run]:
     """Return what `built_runs` does, from the folder's cache where it has a query's words.
 
     The cache is of one corpus and one version of the rankers, the code of their rooms; it may be
@@ -80,37 +75,25 @@ def kept_runs(evals: EvalSet, depth: int, with_baseline: bool) -> dict[str, Run]
     """
     path = evals.folder / CACHE / "rankings.json"
     code = [files.file_hash(Path(room)) for room in RANKER_ROOMS]
-    of = [evals.corpus_hash(), evals.tokenizer, depth, with_baseline, *code]
+    of = [evals.corpus_hash(), evals.tokenizer, depth, *code]
     content = files.json_page(path, problems=[]) if path.exists() else {}
     known = content["queries"] if content.get("of") == of else {}
     # The id counts, too: a query that is a document doesn't find itself.
     words = {q: f"{q} {query.query}" for q, query in evals.all_queries.items()}
     new = {q: query for q, query in evals.all_queries.items() if words[q] not in known}
     if new:
-        built = built_runs(
-            evals._replace(queries=new, unanswered={}, waiting={}), depth, with_baseline
-        )
+        asked = evals._replace(queries=new, unanswered={}, waiting={})
+        built = built_runs(asked, depth)
         for q in new:
             known[words[q]] = {name: run[q] for name, run in built.items()}
         files.write(path.with_name(".gitignore"), "*\n")
-        kept = {asked: known[asked] for asked in words.values()}
+        kept = {own: known[own] for own in words.values()}
         files.write(path, json.dumps({"of": of, "queries": kept}))
     pooled: dict[str, Run] = defaultdict(dict)
-    for q, asked in words.items():
-        for name, ranking in known[asked].items():
+    for q, own in words.items():
+        for name, ranking in known[own].items():
             pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]
     return dict(pooled)
-
-
-def _is_current(evals: EvalSet, path: Path) -> bool:
-    """Return whether a saved run is of today's documents, queries and words, by its card."""
-    card = files.json_page(path.with_suffix(".json"), problems=[])
-    wanted = {
-        "corpus_sha256": evals.corpus_hash(),
-        "topics_sha256": evals.topics_hash(),
-        "tokenizer": evals.tokenizer,
-    }
-    return path.exists() and all(card.get(name) == value for name, value in wanted.items())
 
 
 def baseline_run(evals: EvalSet, depth: int) -> Run:
