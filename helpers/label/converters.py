@@ -3,7 +3,6 @@
 import re
 from importlib.metadata import version
 
-HTML_TOOLS, RST_TOOLS = ("markdownify", "beautifulsoup4"), ("docutils", "markdownify")
 BESIDE = (  # the text of a page; an aside may be a warning or a footnote
     "nav, footer, script, style, noscript, template, form, "
     "[role=navigation], .nav-panel, .header:has([accesskey]), .headerlink"

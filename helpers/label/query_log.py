@@ -83,15 +83,15 @@ def masked(query: str, task: Task) -> str:
 
 def count_of(place: str, row: dict, task: Task) -> int:
     """Return how often the query of a line was asked: once where no column says it."""
-    found = [str(row[name]) for name in LOG["count"] if name in row]
-    if not found:
+    count = next((str(row[name]) for name in LOG["count"] if name in row), None)
+    if count is None:
         task.changed["lines of the log without a count, each of which counts once"] += 1
         return 1
-    count = found[0].strip().replace(",", "").removesuffix(".0")
-    if count.isdecimal():
-        return int(count)
+    number = count.strip().replace(",", "").removesuffix(".0")
+    if number.isdecimal():
+        return int(number)
     wanted = "wanted how often it was asked, a whole number"
-    task.problems.append(f"{place}: count is {found[0][:60]!r}, {wanted}")
+    task.problems.append(f"{place}: count is {count[:60]!r}, {wanted}")
     return 0
 
 
@@ -100,15 +100,14 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
 
     Queries that were asked equally often stay together, and those asked least are in the tail.
     """
-    above, least = 0, min(counts.values())  # searches for more frequent queries
     strata: dict[str, list[str]] = {"head": [], "torso": [], "tail": []}
+    above, least = 0, min(counts.values())  # searches for more frequent queries
     ordered = sorted(counts, key=lambda query: (-counts[query], query))
     for count, equals in groupby(ordered, counts.get):
-        third = 2 if count == least else 3 * above // counts.total()
-        stratum = [*strata.values()][third]
-        before = len(stratum)
-        stratum += equals
-        above += count * (len(stratum) - before)
+        queries = [*equals]
+        third = "tail" if count == least else [*strata][3 * above // counts.total()]
+        strata[third] += queries
+        above += count * len(queries)
     return strata
 
 

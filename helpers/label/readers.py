@@ -120,16 +120,14 @@ def id_of(
     place: str, row: dict, names: tuple[str, ...], task: Task, other: str | None = None
 ) -> str | None:
     """Return the first id under `names`, as text, else `other`; None notes a problem."""
-    found = [name for name in names if row.get(name) is not None]
-    if not found:
-        if other is None:
-            task.problems.append(f"{place}: {missing_field('id', names, row, '--columns')}")
-        return other
-    value = row[found[0]]
+    name = next((name for name in names if row.get(name) is not None), "")
+    value = row.get(name, other)
     if type(value) in (str, int) and str(value).strip():
         return encode_id(str(value).strip())
-    shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-    problem = f"field {found[0]} is {shown}, wanted an id: text or whole number"
+    problem = missing_field("id", names, row, "--columns")
+    if name:
+        shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
+        problem = f"field {name} is {shown}, wanted an id: text or whole number"
     task.problems.append(f"{place}: {problem}")
     return None
 

@@ -19,7 +19,15 @@ VENDORED = set(
     "venv __pycache__".split()
 )
 BUILT = {"build", "dist", "target"}  # in source trees only: a manual may have such a chapter
-PAGES, HTML, RST = (".md", ".markdown", ".mdx"), (".html", ".htm", ".xhtml"), (".rst", ".rest")
+PAGES = (".md", ".markdown", ".mdx")
+CONVERTED = {  # kind: endings of its files, what makes Markdown of them, the packages of that
+    "html": (
+        (".html", ".htm", ".xhtml"),
+        converters.html_markdown,
+        ("markdownify", "beautifulsoup4"),
+    ),
+    "rst": ((".rst", ".rest"), converters.rst_markdown, ("docutils", "markdownify")),
+}
 TEXTS = (".txt", ".text", ".rst", ".adoc", ".log")
 CODE_FILES = (
     ".py .pyi .js .jsx .mjs .ts .tsx .java .kt .scala .go .rs .c .h .cc .cpp .hpp .cs .swift .m "
@@ -49,19 +57,9 @@ def markdown_tree(task: Task) -> Source:
     return _with_queries((_markdown(*page, task) for page in tree(task, PAGES)), task)
 
 
-def html_tree(task: Task) -> Source:
-    """Read a tree of HTML pages; the first heading is the title, else <title>."""
-    return _converted_tree(task, HTML, converters.html_markdown, converters.HTML_TOOLS)
-
-
-def rst_tree(task: Task) -> Source:
-    """Read a tree of reStructuredText, Sphinx's too; the first heading is the title."""
-    return _converted_tree(task, RST, converters.rst_markdown, converters.RST_TOOLS)
-
-
-def _converted_tree(
-    task: Task, endings: tuple[str, ...], convert: Callable, tools: tuple[str, ...]
-) -> Source:
+def converted_tree(task: Task) -> Source:
+    """Read a tree of HTML or reStructuredText; the first heading is the title, else <title>."""
+    endings, convert, tools = CONVERTED[task.options.kind]
     about = converters.made_by(tools)
     pages = (_converted(*page, convert, task) for page in tree(task, endings))
     return _with_queries(pages, task)._replace(about=(about,))
@@ -72,7 +70,7 @@ def _converted(
 ) -> tuple[str, dict]:
     title, markdown = convert(text)
     heading, body = _heading(markdown)
-    if path.suffix in RST and converters.INCLUDED.search(text):
+    if task.options.kind == "rst" and converters.INCLUDED.search(text):
         task.leave_out("texts that pages include from other files", f"{path}:1")
     return _row(path, doc_id, heading or title or path.stem, body)
 
@@ -131,17 +129,17 @@ def tree(
 def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:
     """Return the text of a file that counts; None for another, which is left out and counted."""
     place = str(path).encode("utf-8", "backslashreplace").decode()
-    if path.suffix.lower() not in endings or not path.is_file():
-        task.leave_out("files of another type", place)
-        return None
-    if path.is_symlink():
-        task.leave_out("links", place)
-        return None
     problems: list[str] = []
-    text = files.page(path, problems) if place == str(path) else None
-    if text is not None and "\0" not in text:
-        return text
-    task.leave_out("files that are not UTF-8", [*problems, place][0])
+    if path.suffix.lower() not in endings or not path.is_file():
+        reason = "files of another type"
+    elif path.is_symlink():
+        reason = "links"
+    else:
+        text = files.page(path, problems) if place == str(path) else None
+        if text is not None and "\0" not in text:
+            return text
+        reason = "files that are not UTF-8"
+    task.leave_out(reason, [*problems, place][0])
     return None
 
 
@@ -235,15 +233,13 @@ def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str,
 def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str, dict]]:
     """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
     module, lines = ast.parse(text), text.split("\n")
-    owners: list = [module] * len(lines)
-    units = list(_units(module, ""))
-    for _, node in units:
+    units, owners = [("", module), *_units(module, "")], [module] * len(lines)
+    for _, node in units[1:]:
         start = min([node.lineno, *(part.lineno for part in node.decorator_list)]) - 1
         owners[start : node.end_lineno] = [node] * (node.end_lineno - start)
     if all(isinstance(part, NOT_BODY) for part in module.body):
         task.leave_out("module bodies of imports alone", f"{path}:1")
-    else:
-        units.insert(0, ("", module))
+        del units[0]
     seen: Counter[str] = Counter()
     for qualified, node in units:
         own = [number for number, owner in enumerate(owners) if owner is node]

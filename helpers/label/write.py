@@ -23,8 +23,8 @@ from .readers import WORDS, Label, Options, Source, Task, half_of
 SOME = "split title text columns queries labels sample"  # options that not all kinds have
 READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
     "markdown": (trees.markdown_tree, "title text split columns labels queries sample"),
-    "html": (trees.html_tree, "split columns labels queries sample"),
-    "rst": (trees.rst_tree, "split columns labels queries sample"),
+    "html": (trees.converted_tree, "split columns labels queries sample"),
+    "rst": (trees.converted_tree, "split columns labels queries sample"),
     "text": (trees.text_tree, "split columns labels queries sample"),
     "code": (trees.code_tree, "columns queries sample"),
     "hotpotqa": (questions.hotpotqa, "split"),
