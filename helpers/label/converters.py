@@ -3,6 +3,8 @@
 import re
 from importlib.metadata import version
 
+from .manifest import CONVERTED_BY
+
 BESIDE = (  # the text of a page; an aside may be a warning or a footnote
     "nav, footer, script, style, noscript, template, form, "
     "[role=navigation], .nav-panel, .header:has([accesskey]), .headerlink"
@@ -36,7 +38,7 @@ def made_by(tools: tuple[str, ...]) -> str:
 
     Raises ModuleNotFoundError where one isn't installed.
     """
-    return f"pages are converted by {' and '.join(f'{tool} {version(tool)}' for tool in tools)}"
+    return f"{CONVERTED_BY} {' and '.join(f'{tool} {version(tool)}' for tool in tools)}"
 
 
 def html_markdown(text: str) -> tuple[str, str]:

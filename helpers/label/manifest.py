@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,6 +20,7 @@ BY_PEOPLE = ("pool.jsonl", "second_pass.jsonl", "judge.jsonl")  # they may be mi
 SEEDS = {"negatives": 2026}
 VERSIONED = ("rank_bm25", "bm25s", "scikit-learn", "tiktoken")
 NO_MANIFEST = "manifest.json is missing"
+CONVERTED_BY = "pages are converted by"  # in the data card: packages with their versions
 BROKEN = 'manifest.json cannot be read, wanted {"files": {path: SHA-256}, ...}'
 
 
@@ -70,6 +72,9 @@ def write_manifest(evals: EvalSet, seeds: dict) -> Path:
     for name in VERSIONED:
         with suppress(PackageNotFoundError):  # not all are where the gate alone is installed
             versions[name] = version(name)
+    card = files.optional_page(evals.folder / "README.md", problems=[])
+    if made := re.search(f"{CONVERTED_BY} (.+)", card):  # when it was imported
+        versions |= dict(re.findall(r"(\w+) ([\d.]+)", made[1]))
     facts = {"files": _hashes(evals.folder), "counts": counts, "seeds": seeds, "versions": versions}
     path = evals.folder / "manifest.json"
     files.write(path, json.dumps(facts, indent=2, sort_keys=True) + "\n")

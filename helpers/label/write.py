@@ -40,7 +40,6 @@ TRUNCATED = (
     "truncated: --max-docs kept every judged document and part of the others, "
     "so scores are too high to compare with published ones"
 )
-OWN = "queries that are documents, by id and text: {}, each left out of its own results"
 CARD = """# {name} ({kind})
 
 Imported with `--from {kind}:{name}{options}`. The heading is the name under which results are \
@@ -114,11 +113,6 @@ def wrong_options(options: Options) -> list[str]:
     for name in SOME.split():
         if getattr(options, name) and name not in taken:
             problems.append(f"--{name} is not for {kind}, {wanted}")
-    for name, number in (("max-docs", options.max_docs), ("sample", options.sample)):
-        if number is not None and number < 1:
-            problems.append(f"--{name} is {number}, wanted a number from 1")
-    if options.sample and not options.queries:
-        problems.append("--sample stands alone, wanted it with the log: --queries")
     if language and not re.fullmatch("[a-z]{2,3}", language):
         problems.append(f"--language is {language}, wanted a code of ISO 639, such as ja")
     return problems
@@ -156,7 +150,6 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
         TRUNCATED if is_truncated else "",
         sentence,
         *settings,
-        _own_documents(folder) if kept.keys() & written else "",
         *source.about,
     ]
     return [line for line in lines if line]
@@ -183,11 +176,6 @@ def log_sample(source: Source, task: Task) -> tuple[list[dict], list[str]]:
 def is_tree(kind: str) -> bool:
     """Return whether a source is a folder of files that are the documents."""
     return READERS[kind][0].__module__ == trees.__name__
-
-
-def _own_documents(folder: Path) -> str:
-    own = evalset.load(folder).own_documents
-    return OWN.format(len(own)) if own else ""
 
 
 def _breakdown(counts: Counter, words: str) -> str:
@@ -359,9 +347,8 @@ def write_corpus(folder: Path, source: Source, qrels: Labels, task: Task) -> tup
     room = max(0, (task.options.max_docs or math.inf) - len(judged))
     written, places, truncated = set(), {}, False
     stream = getattr(sys.stderr, "stream", sys.stderr)  # a bar moves the cursor: see inert.Screen
-    look = {"unit": "", "leave": False, "disable": None}  # None: where nobody looks
     with (folder / "corpus.jsonl").open("w", encoding="utf-8", newline="\n") as file:
-        for place, row in tqdm(source.documents, "documents", file=stream, **look):
+        for place, row in tqdm(source.documents, "documents", file=stream, disable=None):
             if not (room or judged):
                 return written, True
             doc_id = row["doc_id"]

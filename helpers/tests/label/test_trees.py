@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from importing import bring, problems, put, read, task
 
-from helpers.label import trees, write
-from helpers.measure import evalset
+from helpers.label import manifest, trees, write
+from helpers.measure import evalset, files
 
 
 def test_markdown(tmp_path):
@@ -315,6 +315,10 @@ def test_a_saved_page_becomes_markdown(kind, more, not_in, tmp_path):
     versions = " and ".join(f"{tool} {version(tool)}" for tool in tools.split(" and "))
     assert f"pages are converted by {versions}" in lines
     assert f"pages are converted by {versions}" in (tmp_path / "to" / "README.md").read_text()
+    made = files.json_page(manifest.write_manifest(evals, {}))["versions"]
+    assert {tool: made[tool] for tool in tools.split(" and ")} == {
+        tool: version(tool) for tool in tools.split(" and ")
+    }
     assert any("include from other files: 1" in line for line in lines) == (kind == "rst")
 
 

@@ -62,13 +62,11 @@ WRONG = [  # kind, options, words of each problem
     ),
     ("trec", {"queries": "x"}, "--queries is not for trec"),
     ("beir", {"labels": "x"}, "--labels is not for beir"),
-    ("code", {"split": "dev", "max_docs": -1, "language": "japanese"}, "--split is not for code")
-    + ("--max-docs is -1, wanted a number from 1", "--language is japanese, wanted a code"),
-    ("text", {"max_docs": 0, "language": "x"}, "--max-docs is 0", "--language is x"),
+    ("code", {"split": "dev", "language": "japanese"}, "--split is not for code")
+    + ("--language is japanese, wanted a code",),
+    ("text", {"language": "x"}, "--language is x"),
     ("code", {"title": "a", "text": "b"}, "--title is not for code", "--text is not for code"),
     ("markdown", {"queries": "a", "sample": 1}),
-    ("code", {"sample": 1}, "--sample stands alone, wanted it with the log: --queries"),
-    ("table", {"sample": 0, "queries": "a"}, "--sample is 0, wanted a number from 1"),
     ("table", {"sample": 1, "queries": "a"}, "--sample is not for table"),
     ("beir", {"title": "a", "text": "a", "columns": "a=b", "split": "x"}),
     ("table", {"max_docs": 1, "queries": "a", "labels": "b", "language": "ja"}),
