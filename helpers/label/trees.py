@@ -1,11 +1,8 @@
 """Readers of file trees: Markdown, HTML, reStructuredText, plain text, source code."""
 
-import ast
 import os
 import re
-import textwrap
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
@@ -48,8 +45,6 @@ TAGS = "template tags, which are not in the text"
 NOT_FIELDS = "front matters that are not YAML or TOML fields, kept as text"
 UNKNOWN = "front-matter fields that a set does not have"
 QUERIES = "eval_queries.json"  # in the folder of pages or beside it
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-NOT_BODY = (*DEFINITIONS, ast.Import, ast.ImportFrom)
 
 
 def markdown_tree(task: Task) -> Source:
@@ -100,9 +95,12 @@ def pages_folder(task: Task) -> Path:
 
 
 def code_tree(task: Task) -> Source:
-    """Read a source tree: Python by function, method and class, other languages by file."""
+    """Read a source tree: each file is a document, its path the title."""
+    root = Path(task.options.path)
     pages = tree(task, CODE_FILES, VENDORED | BUILT)
-    return Source(unit for page in pages for unit in _code(*page, task))
+    return Source(
+        _row(p, doc_id, p.relative_to(root).as_posix(), text) for p, doc_id, text in pages
+    )
 
 
 def tree(
@@ -216,48 +214,5 @@ def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
     return _row(path, doc_id, path.stem, text)
 
 
-def _row(path: Path, doc_id: str, title: str, text: str, line: int = 1) -> tuple[str, dict]:
-    return f"{path}:{line}", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}
-
-
-def _code(path: Path, doc_id: str, text: str, task: Task) -> Iterator[tuple[str, dict]]:
-    if path.suffix.lower() in (".py", ".pyi"):
-        try:
-            yield from _python(path, text, doc_id, task)
-            return
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last: too deep
-            task.changed["Python files that do not parse, taken whole"] += 1
-    yield _row(path, doc_id, path.relative_to(task.options.path).as_posix(), text)
-
-
-def _python(path: Path, text: str, name: str, task: Task) -> Iterator[tuple[str, dict]]:
-    """Yield a module's units. Each line belongs to the innermost of them: nothing stands twice."""
-    module, lines = ast.parse(text), text.split("\n")
-    units, owners = [("", module), *_units(module, "")], [module] * len(lines)
-    for _, node in units[1:]:
-        start = min([node.lineno, *(part.lineno for part in node.decorator_list)]) - 1
-        owners[start : node.end_lineno] = [node] * (node.end_lineno - start)
-    if all(isinstance(part, NOT_BODY) for part in module.body):
-        task.leave_out("module bodies of imports alone", f"{path}:1")
-        del units[0]
-    seen: Counter[str] = Counter()
-    for qualified, node in units:
-        own = [number for number, owner in enumerate(owners) if owner is node]
-        doc_id = f"{name}:{qualified}" if qualified else name
-        seen[doc_id] += 1
-        if seen[doc_id] > 1:  # overloads, setters
-            doc_id += f"~{seen[doc_id]}"
-        title = (ast.get_docstring(node) or "").split("\n")[0] or qualified or path.stem
-        body = textwrap.dedent("\n".join(lines[number] for number in own))
-        yield _row(path, doc_id, title, body, own[0] + 1 if own else 1)
-
-
-def _units(parent: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
-    """Yield (qualified name, node) of functions, classes and methods, outer ones first."""
-    for node in ast.iter_child_nodes(parent):
-        if isinstance(node, DEFINITIONS):
-            yield prefix + node.name, node
-            if isinstance(node, ast.ClassDef):
-                yield from _units(node, f"{prefix}{node.name}.")
-        elif isinstance(node, (ast.If, ast.Try, ast.ExceptHandler, ast.With)):
-            yield from _units(node, prefix)
+def _row(path: Path, doc_id: str, title: str, text: str) -> tuple[str, dict]:
+    return f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}

@@ -191,83 +191,16 @@ def test_a_short_first_line_is_the_title_of_a_text(tmp_path):
         assert found == [(f"{path}:1", {"doc_id": "p", "title": title, "text": body})], text
 
 
-def code(tmp_path, name, text):
-    """Return {id: (line, title, text)} of a source file, and the log."""
-    path = put(tmp_path / "code" / name, text)
-    source, log = read("code", path.parent)
-    found = {row["doc_id"]: (place, row["title"], row["text"]) for place, row in source.documents}
-    path.unlink()
-    return {d: (int(row[0].removeprefix(f"{path}:")), *row[1:]) for d, row in found.items()}, log
-
-
-UNITS = '''import os
-if os.name:
-    def one(): pass
-try:
-    X = 1
-    async def two():
-        """Second.
-        More."""
-except OSError:
-    class Three(os.PathLike):
-        @property
-        def name(self):
-            return 3
-
-        @name.setter
-        def name(self, value): pass
-
-        class Inner:
-            def deep(self): pass
-with open("x"):
-    def one(): return 2
-for n in range(3):
-    def hidden(): pass
-'''
-
-
-def test_python_by_function_method_and_class(tmp_path):
-    found, log = code(tmp_path, "m.py", UNITS)
-    rest = 'import os\nif os.name:\ntry:\n    X = 1\nexcept OSError:\nwith open("x"):\n'
-    assert found == {
-        "m.py": (1, "m", f"{rest}for n in range(3):\n    def hidden(): pass"),
-        "m.py:one": (3, "one", "def one(): pass"),
-        "m.py:two": (6, "Second.", 'async def two():\n    """Second.\n    More."""'),
-        "m.py:Three": (10, "Three", "class Three(os.PathLike):"),
-        "m.py:Three.name": (11, "Three.name", "@property\ndef name(self):\n    return 3"),
-        "m.py:Three.name~2": (15, "Three.name", "@name.setter\ndef name(self, value): pass"),
-        "m.py:Three.Inner": (18, "Three.Inner", "class Inner:"),
-        "m.py:Three.Inner.deep": (19, "Three.Inner.deep", "def deep(self): pass"),
-        "m.py:one~2": (21, "one", "def one(): return 2"),
+def test_a_source_file_is_a_document_under_its_path(tmp_path):
+    for name in ("m.py", "target/y.go", "b/x.GO"):
+        put(tmp_path / name, "\nimport os\n\n")
+    source, log = read("code", tmp_path)
+    rows = {row["doc_id"]: (place, row["title"], row["text"]) for place, row in source.documents}
+    assert rows == {
+        "b:x.GO": (f"{tmp_path}/b/x.GO:1", "b/x.GO", "import os"),
+        "m.py": (f"{tmp_path}/m.py:1", "m.py", "import os"),
     }
-    assert not log.left and not log.changed
-
-
-DEEP = "-" * 100_000 + "1"
-SMALL = [  # file, content, documents, what is left out or changed
-    (
-        "m.pyi",
-        "import os\nfrom a import b\nclass A: pass\nasync def f(): pass\n",
-        {"m.pyi:A": (3, "A", "class A: pass"), "m.pyi:f": (4, "f", "async def f(): pass")},
-        "module bodies of imports alone",
-    ),
-    ("d.py", '"""What.\n\nMore."""\n', {"d.py": (1, "What.", '"""What.\n\nMore."""')}, ""),
-    ("old.py", "print 'x'\n", {"old.py": (1, "old.py", "print 'x'")}, "Python files that do not"),
-    ("deep.py", DEEP, {"deep.py": (1, "deep.py", DEEP)}, "Python files that do not"),
-    ("x.GO", "\npackage x\n\n", {"x.GO": (1, "x.GO", "package x")}, ""),
-]
-
-
-@pytest.mark.parametrize(("name", "text", "documents", "reason"), SMALL)
-def test_source_files_of_all_kinds(tmp_path, name, text, documents, reason):
-    found, log = code(tmp_path, name, text)
-    assert found == documents
-    assert len(log.lines()) == bool(reason) and reason in "".join(log.lines())
-    put(tmp_path / "code" / "target" / "y.go", "x")
-    put(tmp_path / "code" / "b" / "x.go", "x")
-    source, log = read("code", tmp_path / "code")
-    assert [(row["doc_id"], row["title"]) for _, row in source.documents] == [("b:x.go", "b/x.go")]
-    assert left(log, tmp_path / "code") == {"hidden, vendored or built folders": (1, "target")}
+    assert left(log, tmp_path) == {"hidden, vendored or built folders": (1, "target")}
 
 
 BOTH = (  # what is in the text of either saved page
