@@ -35,7 +35,6 @@ READERS = {  # KIND of KIND:PATH: its reader and those of SOME that it takes
 }
 NEW = Path(__file__).parent / "new"  # a set to start from
 SMALLER = 0.25  # share of the queries that the smaller half must have, or groups are torn
-USES = {"dev": "where failures are read", "test": "where final numbers come from"}
 TRUNCATED = (
     "truncated: --max-docs kept every judged document and part of the others, "
     "so scores are too high to compare with published ones"
@@ -310,11 +309,7 @@ def source_halves(kept: Labels, source: Source) -> tuple[dict[str, str], str]:
     sides = {half_of(split) for split in (*source.splits, *read)}
     if not sides.issuperset(SPLITS) or None in own.values():
         return own, ""
-    sentence = f"halves: the source's own ({', '.join(read)})"
-    for half in {*SPLITS} - {*own.values()}:
-        sentence += f"; none is {half}, {USES[half]}: import more with --split, of "
-        sentence += f"{', '.join(source.splits)}, or draw halves from these queries with --halve"
-    return own, sentence
+    return own, f"halves: the source's own ({', '.join(read)})"
 
 
 def draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:

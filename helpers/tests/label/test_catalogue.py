@@ -107,7 +107,7 @@ def test_names_below_one_are_its_splits(monkeypatch, tmp_path):
     for name, more in (("c", {"split": "test"}), ("c/test", {})):
         lines, evals = bring("ir_datasets", name, tmp_path / f"{len(more)}", **more)
         assert [q.split for q in evals.queries.values()] == ["test"]
-        assert any("none is dev" in line and "--split, of train, test" in line for line in lines)
+        assert "halves: the source's own (test)" in lines
     (problem,) = problems("ir_datasets", "c", tmp_path / "no", split="dev")
     assert problem == "ir_datasets:c: no split dev, found test, train"
     (problem,) = problems("ir_datasets", "c/test", tmp_path / "no", split="dev")

@@ -70,14 +70,8 @@ BOTH = {"train": {"t1": "a", "t2": "b", "t3": "c"}, "test": {"q1": "a"}}
 DRAWN = "drawn, queries that share a full answer in one (test, train)"
 OPTIONS = [  # options, dev, test, what is said
     ({}, "t1 t2 t3", "q1", "the source's own (test, train)"),  # uneven, leaking: it is theirs
-    (
-        {"split": "test"},
-        "",
-        "q1",
-        "the source's own (test); none is dev",
-        "--split, of test, train,",
-    ),
-    ({"split": "train"}, "t1 t2 t3", "", "source's own (train); none is test", "of test, train,"),
+    ({"split": "test"}, "", "q1", "the source's own (test)"),
+    ({"split": "train"}, "t1 t2 t3", "", "source's own (train)"),
     ({"halve": True}, "t2", "q1 t1 t3", DRAWN),  # t1 and q1 share an answer
 ]
 
