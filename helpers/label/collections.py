@@ -36,11 +36,7 @@ def read_tables(task: Task) -> Source:
         return shapes.judged(readers.choose_splits(splits, task), splits, pages, task)
     if documents and not queries and not parts["labels"]:
         return Source(rows)
-    root = task.options.path
-    names = ", ".join(path.name for path in tables.files_of(Path(root))[:9]) or "nothing"
-    missing = [part for part, paths in parts.items() if not paths]
-    task.problems += [f"{root}:1: no {part}, found {names}, {WANTED}" for part in missing]
-    task.stop()
+    refuse_missing_parts(parts, task)
     splits = labels_by_split(parts["labels"])
     chosen = readers.choose_splits(splits, task)
     queries = [p for p in queries if any(split in p.name for split in chosen)] or queries
@@ -54,6 +50,15 @@ def read_tables(task: Task) -> Source:
         ),
         tuple(splits),
     )
+
+
+def refuse_missing_parts(parts: dict[str, list[Path]], task: Task) -> None:
+    """Raise EvalSetError where no file holds documents, queries or labels."""
+    root = task.options.path
+    names = ", ".join(path.name for path in tables.files_of(Path(root))[:9]) or "nothing"
+    missing = [part for part, paths in parts.items() if not paths]
+    task.problems += [f"{root}:1: no {part}, found {names}, {WANTED}" for part in missing]
+    task.stop()
 
 
 def tables_by_part(task: Task) -> dict[str, list[Path]]:

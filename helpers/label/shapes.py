@@ -114,20 +114,9 @@ def judged(
     pages the passages are the documents.
     """
     found = Found({}, {}, [], {}, {})
-    for split, path in [(split, path) for split, paths in splits.items() for path in paths]:
-        first = first_row(path, task)
-        shape = shape_of(first)
-        if not shape:
-            raise unknown_shape(path, first)
-        for place, row in tables.rows_of([path], task, tables.QRELS):
-            try:
-                for inner in inner_rows(row, shape):
-                    add_row(place, split, inner, shape, found, task)
-            except MISSHAPEN:
-                wanted = "wanted lists and objects as the tool writes them"
-                task.problems.append(f"{place}: found {short_json(row)}, {wanted}")
-            except ValueError as error:
-                task.problems.append(f"{place}: {error}")
+    for split, paths in splits.items():
+        for path in paths:
+            read_file(path, split, found, task)
     labels = found.labels
     if pages is None:
         pages = found.documents.values()
@@ -138,6 +127,23 @@ def judged(
         pages = [*pages]
         labels = labels_of_pages(labels, found.passages, pages, task)
     return Source(pages, found.queries.values(), labels, tuple(offered))
+
+
+def read_file(path: Path, split: str, found: Found, task: Task) -> None:
+    """Add what a file holds. Raises EvalSetError: its shape isn't known."""
+    first = first_row(path, task)
+    shape = shape_of(first)
+    if not shape:
+        raise unknown_shape(path, first)
+    for place, row in tables.rows_of([path], task, tables.QRELS):
+        try:
+            for inner in inner_rows(row, shape):
+                add_row(place, split, inner, shape, found, task)
+        except MISSHAPEN:
+            wanted = "wanted lists and objects as the tool writes them"
+            task.problems.append(f"{place}: found {short_json(row)}, {wanted}")
+        except ValueError as error:
+            task.problems.append(f"{place}: {error}")
 
 
 def inner_rows(row: dict, shape: Shape) -> Iterator[dict]:

@@ -120,9 +120,7 @@ def wrong_options(options: Options) -> list[str]:
 def write_unchecked(options: Options, folder: Path) -> list[str]:
     """Write what a source holds, whether it makes a set or not; return what was found."""
     task = Task(options)
-    source = READERS[options.kind][0](task)
-    if options.language:
-        source = source._replace(words=WORDS.get(options.language, "words"))
+    source = read_source(task)
     queries = _queries_by_id(source, task)
     qrels = read_labels(source.labels or (), task)
     task.stop()
@@ -152,6 +150,14 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
         *source.about,
     ]
     return [line for line in lines if line]
+
+
+def read_source(task: Task) -> Source:
+    """Return what the reader of a kind finds, in the words of --language if that is named."""
+    source = READERS[task.options.kind][0](task)
+    if task.options.language:
+        return source._replace(words=WORDS.get(task.options.language, "words"))
+    return source
 
 
 def none_answered(source: Source, task: Task) -> str:
