@@ -45,14 +45,13 @@ Imported with `--from {kind}:{name}{options}`. The heading is the name under whi
 shown: change it to your own. Where documents, queries and labels are other people's, see the \
 source for authors and licence before you pass them on.
 
-{ids}
+Ids are the source's, with spaces, slashes, # and % percent-encoded. Of a page it's the path, with \
+: for each / and without the ending.
 
 ## What was found
 
 {found}
 """
-IDS = "Ids are the source's, with spaces, slashes, # and % percent-encoded."
-PATHS = "An id is the path in the source, with : for each / and without the ending."
 Labels = dict[str, dict[str, Label]]  # {query_id: {doc_id: label}}
 
 
@@ -399,5 +398,4 @@ def data_card(options: Options, lines: list[str]) -> str:
     for option, value in values.items():
         if value:
             words += f" --{option.replace('_', '-')}" + ("" if value is True else f" {value}")
-    ids = PATHS if is_tree(kind) else IDS
-    return CARD.format(kind=kind, name=name, options=words, ids=ids, found=found)
+    return CARD.format(kind=kind, name=name, options=words, found=found)
