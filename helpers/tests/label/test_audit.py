@@ -136,7 +136,7 @@ def test_a_set_that_cannot_be_read_is_told_with_every_problem(small):
 WRONG = [
     ("pool.jsonl", "{", "pool.jsonl:1: broken JSON"),
     ("second_pass.jsonl", "[]", "second_pass.jsonl:1: found [], wanted a JSON object"),
-    ("runs/fixed.trec", "q1 Q0 disk-full", "runs/fixed.trec:1: found 3 fields, wanted 6"),
+    ("runs/other.trec", "q1 Q0 disk-full", "runs/other.trec:1: found 3 fields, wanted 6"),
     ("chunks/fixed.jsonl", '{"doc_id": 1}', "chunks/fixed.jsonl:1: "),
     ("results.json", "{}", "results.json:1: data must contain ['by_kind', "),
 ]
