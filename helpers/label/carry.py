@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 from collections import Counter, defaultdict
 from contextlib import suppress
@@ -27,7 +26,6 @@ OF_DOCUMENTS = (  # what was made from the documents and doesn't hold when they 
     *("results.json", "coverage.md", "retrieval_eval.html"),
 )
 Fates, Labels = dict[Pair, Fate], dict[Pair, Judgment]  # by old pair, by new pair
-COPY_OF = re.compile(r"^copy_of *:.*\n", re.MULTILINE)  # in a front matter
 
 
 def carry_command(
@@ -51,22 +49,14 @@ def carry_command(
 def _write_carried(evals: EvalSet, source: str, part: Path, more: dict[str, str]) -> list[str]:
     """Write the set with the documents of `source` into `part`; return what was done."""
     home = _find_corpus(source, part, more)
-    lost = _lost_copies(home)
-    _write_corpus(home, part, dict.fromkeys(lost, ""))
-    case = align(evals, evalset.read_corpus(part if lost else home))
+    case = align(evals, evalset.read_corpus(home))
     if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
         found = f"none of the {how_many(len(case.heirs), 'document')} of {evals.folder} is found in"
         wanted = "is it the source, with the options of its import (--title, --text)?"
         raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
-    lines = write_set(case, part)
-    originals = _heirs_of_originals(case, lost)
-    if lost:
-        _write_corpus(home, part, originals)
+    _copy_corpus(home, part)
     shutil.rmtree(part / IMPORTED, ignore_errors=True)
-    for doc_id, heir in originals.items():
-        became = f"{heir} now, and so in its copy_of" if heir else "gone, its copy_of dropped"
-        lines.append(f"{doc_id}: {lost[doc_id]}, of which it is a copy, is {became}")
-    return lines
+    return write_set(case, part)
 
 
 def _next_step(new: EvalSet, to: Path) -> str:
@@ -173,64 +163,11 @@ def _find_corpus(source: str, folder: Path, more: dict[str, str]) -> Path:
     return imported
 
 
-def _lost_copies(home: Path) -> dict[str, str]:
-    """Return {doc_id: its `copy_of`} where that names no document of a corpus."""
-    original_of = {}
-    for page in (home / "corpus").glob("*.md"):
-        body, front = files.page(page, problems=[]) or "", None
-        if COPY_OF.search(body):
-            front = files.front_matter(page, body, problems=[])
-        original_of[page.stem] = front[0].get("copy_of") if front else None
-    for _, row in files.read(home / "corpus.jsonl", problems=[]):
-        original_of[row["doc_id"]] = row.get("copy_of")
-    lost = {}
-    for doc_id, original in original_of.items():
-        if isinstance(original, str) and original not in original_of:
-            lost[doc_id] = original
-    return lost
-
-
-def _heirs_of_originals(case: Case, lost: dict[str, str]) -> dict[str, str]:
-    """Return for each lost `copy_of` the likest heir of what it named, "" where that is gone."""
-    found = {}
-    for doc_id, original in lost.items():
-        kin = case.kin.get(original, {})
-        heirs = [new_id for new_id in case.heirs.get(original, []) if new_id != doc_id]
-        found[doc_id] = max(heirs, key=lambda new_id: (kin[new_id], new_id), default="")
-        before = case.evals.documents.get(doc_id)
-        if before and not kin and before.copy_of in case.documents:  # a carry has found it before
-            found[doc_id] = before.copy_of
-    return found
-
-
-def _write_corpus(home: Path, folder: Path, copies: dict[str, str]) -> None:
-    """Copy a corpus, byte by byte where no document gets another `copy_of`.
-
-    `copies` are {doc_id: what it names then}, "" for nothing.
-    """
+def _copy_corpus(home: Path, folder: Path) -> None:
     for name, path in manifest.inputs(home).items():
-        if not name.startswith("corpus"):
-            continue
-        (folder / name).parent.mkdir(exist_ok=True)
-        if name == "corpus.jsonl" and copies:
-            _write_table(path, folder / name, copies)
-        elif name != "corpus.jsonl" and path.stem in copies:
-            before, after = COPY_OF.split(files.page(path), maxsplit=1)
-            if original := copies[path.stem]:
-                before += f"copy_of: {json.dumps(original, ensure_ascii=False)}\n"
-            files.write(folder / name, before + after)
-        else:
+        if name.startswith("corpus"):
+            (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(path, folder / name)
-
-
-def _write_table(path: Path, to: Path, copies: dict[str, str]) -> None:
-    rows = [row for _, row in files.rows(path)]
-    for row in rows:
-        if row["doc_id"] in copies:
-            row["copy_of"] = copies[row["doc_id"]]
-            if not row["copy_of"]:
-                del row["copy_of"]
-    files.write_jsonl(to, rows)
 
 
 # The labels.

@@ -296,43 +296,6 @@ def test_a_page_without_words_of_its_own_is_read_where_a_sentence_gained_some(ol
     assert journal["q1", "queue"]["outcome"] == fates.CHANGED
 
 
-SHORT = "A short copy."
-COPIES = [  # (what disk is later, the copy's text, what it names then, what is told of it)
-    ({"disk": EDIT}, SHORT, "disk", ""),
-    ({"volume": EDIT}, SHORT, "volume", "is volume now, and so in its copy_of"),
-    (
-        {"big": f"{FIRST} {SECOND}", "less": THIRD},
-        SHORT,
-        "big",
-        "is big now, and so in its copy_of",
-    ),
-    ({}, SHORT, "", "is gone, its copy_of dropped"),
-    ({}, DISK, "", "is gone, its copy_of dropped"),
-]
-
-
-@pytest.mark.parametrize("form", ["pages", "table", "import"])
-@pytest.mark.parametrize(("pages", "body", "named", "told"), COPIES)
-def test_copy_of_follows_its_page_or_is_dropped(old, form, pages, body, named, told):
-    source, to = old.parent / "source", old.parent / "new"
-    for name, text in (pages := pages | {"queue": QUEUE}).items():
-        page(source, name, text)
-    copy = source / "corpus" / "copy.md"
-    copy.write_text(f"---\ntitle: Help\ncopy_of: disk\nkind: faq\n---\n{body}\n")
-    if form == "table":
-        rows_of = [{"doc_id": d, "title": "Help", "text": text} for d, text in pages.items()]
-        own = {"doc_id": "copy", "title": "Help", "copy_of": "disk", "kind": "faq", "text": body}
-        write_rows(source / "corpus.jsonl", *rows_of, own)
-        shutil.rmtree(source / "corpus")
-    home = f"markdown:{source / 'corpus'}" if form == "import" else str(source)
-    lines = carry.carry_command(old, home, to)
-    wanted = evalset.Document("copy", "Help", body, "faq", copy_of=named)
-    assert evalset.load(to).documents["copy"] == wanted
-    whole = f"copy: disk, of which it is a copy, {told}"
-    assert [line for line in lines if line.startswith("copy: ")] == ([whole] if told else [])
-    assert not (to / "imported").exists()
-
-
 def test_a_query_that_loses_its_last_answer_waits(old):
     _, _, lines = carried(old, {"queue": QUEUE})
     assert "lost: q1 disk" in lines and "without a full answer now: q1" in lines
@@ -418,12 +381,14 @@ def test_what_cannot_be_read_is_told_with_its_place_and_nothing_is_written(old):
     page(other := old.parent / "other", "disk", "Nothing of it.")
     page(broken, "a", "x")
     (broken / "corpus" / "a.md").write_text("no front matter")
+    page(copied := old.parent / "copied", "a", DISK, "Help\ncopy_of: disk")
     for source, told in [
         ("pdf:x", "--from: found pdf:x, wanted KIND:PATH with a kind of: markdown, "),
         ("docs", "--from: docs: no such folder"),
         (f"markdown:{empty}", "found no documents, wanted some with a text"),
         (str(empty), f"--from: {empty}: no corpus/ or corpus.jsonl in it, or did you mean FROM="),
         (str(broken), f"{broken}/corpus/a.md:1: no front matter"),
+        (str(copied), f"{copied}/corpus/a.md:1: copy_of is 'disk', wanted the id of another"),
         (str(other), f"none of the 2 documents of {old} is found in {other}: is it the source"),
     ]:
         with pytest.raises(evalset.EvalSetError) as raised:
@@ -528,9 +493,6 @@ def test_in_place_and_back_the_labels_are_the_old_ones(used):
 
 def test_in_place_the_same_documents_change_nothing(used):
     old, source = used
-    page(home := old.parent / "source", "copy", "Short.")
-    copy = home / "corpus" / "copy.md"
-    copy.write_text("---\ntitle: Help\ncopy_of: disk\n---\nShort.\n")
     carry.carry_command(old, source, in_place=True)  # disk is volume now
     before = snapshot(old)
     lines = carry.carry_command(old, source, in_place=True)
