@@ -328,7 +328,10 @@ def test_the_other_files_follow_and_the_journal_grows(old):
     differs = twice | {"reason": "", "doc_id": "queue", "final": 1}
     write_rows(old / "second_pass.jsonl", twice | {"reason": ""}, differs)
     (old / "notes.md").write_text("## q1\nRead.\n")
+    drafts = [{"doc_id": "disk", "query": query} for query in ("full disk?", "logs?")]
+    write_rows(old / "proposed.jsonl", *drafts)
     to, _, _ = carried(old, {"volume": DISK, "queue": QUEUE})
+    assert rows(to / "proposed.jsonl") == [draft | {"doc_id": "volume"} for draft in drafts]
     assert rows(to / "pool.jsonl") == [pool[0] | {"doc_id": "volume"}, pool[1]]
     assert rows(to / "second_pass.jsonl") == [twice | {"reason": "", "doc_id": "volume"}]
     moved = asked[0] | {"relevant_doc_ids": ["volume"]}
@@ -345,6 +348,7 @@ def test_the_same_documents_change_nothing(old):
     table.write_text(table.read_text().replace(": ", ":  "))  # in somebody's own form
     (old / "negatives.jsonl").write_text('{"query_id": "q1", "easy": [], "hard": ["queue"]}\n')
     (old / "judge.jsonl").touch()
+    write_rows(old / "proposed.jsonl", {"doc_id": "disk", "query": "full disk?"})
     before = {path.name: path.read_bytes() for path in old.rglob("*.*")}
     lines = carry.carry_command(old, str(old), old.parent / "new")
     after = {path.name: path.read_bytes() for path in (old.parent / "new").rglob("*.*")}
