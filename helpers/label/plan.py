@@ -146,15 +146,8 @@ def depth_in_words(bands: list[dict]) -> str:
     if not paying:
         ranks = " and ".join(band["ranks"] for band in known)
         return f"At ranks {ranks} fewer than {PAYS} of 100 that are read are relevant: none pays."
-    last = paying[-1]
-    low, high = last["ranks"].split("-")
+    high = paying[-1]["ranks"].partition("-")[2]
     below = f"below it fewer than {PAYS} of 100 that are read are relevant"
     if len(known) == len(paying):
         below = "below it too few are judged to say"
-    waiting = "all is read"
-    if left := last["pairs"] - last["judged"]:
-        few, least, most = (round(left * last[n] / 100) for n in ("per 100", "low", "high"))
-        waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait, of which {few} "
-        waiting += f"({least} to {most}) may be relevant; rather fewer, since rankers chose those "
-        waiting += "that are judged"
-    return f"A pool of {high} pays: {below}; {waiting}. Recall below that rank stays a guess."
+    return f"A pool of {high} pays: {below}. Recall below that rank stays a guess."
