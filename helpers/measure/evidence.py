@@ -358,8 +358,7 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     Further runs are of one system; it is lost as in the first of them. Where lists
     are cut to `depth` passages, measures are taken and named there, and budgets that
     they don't fill aren't compared; `within` is how many tokens they fill, up to
-    BUDGET. The verdict is empty: it depends on how many are compared. `any_quote` is
-    as if each quote were enough, {} if each is.
+    BUDGET. The verdict is empty: it depends on how many are compared.
     """
     queries = quoted_queries(evals, among=query_ids)
     sides = [ranked_passages(evals, run) for run in tried]
@@ -371,17 +370,12 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget <= filled)]
     cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
-    several, values, by_any = any_quote(queries), [], []
-    for side in sides:
-        together = by_query(evals.documents, queries, *side, cutoffs)
-        values.append(together)
-        by_any.append(together | by_query(evals.documents, several, *side, cutoffs))
+    values = [by_query(evals.documents, queries, *side, cutoffs) for side in sides]
     within = int(min(filled, BUDGET))
     base, run = (losses(evals.documents, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
         "measures": stats.by_measure(names, *values),
-        "any_quote": stats.by_measure(names, *by_any) if several else {},
         "short": [budget for budget in BUDGETS if budget > filled],
         "within": within,
         "bounds": stats.bounds_of(deciding_measure(names, evals.decides), *values),
