@@ -199,7 +199,8 @@ def _system_row(
     names = _at_depth(wanted, alike.depth)
     cut_base, run, *further = alike.runs
     before, *tables = [measures.per_query(qrels, one.rankings, names) for one in alike.runs]
-    after, primary = stats.averaged(tables), names[0]
+    after = stats.averaged(tables)
+    primary = names[0]
     changes = {q: (before[q][primary], after[q][primary]) for q in qrels}
     full = measures.answered_in_full(qrels, evals.full_grade)
 

@@ -85,7 +85,7 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
     (QUOTE, {"disk": DISK.replace("wait", "hope")}, fates.RE_ANCHORED, ["disk"],
      [QUOTE.replace("wait", "hope")]),
     (QUOTE, {"a": DISK, "b": DISK}, fates.AMBIGUOUS, ["a", "b"], [QUOTE]),
-    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, fates.AMBIGUOUS, ["a", "b"], []),
+    (PARTS, {"a": f"{FIRST}\n\n{THIRD}", "b": SECOND}, fates.LOST, ["a"], []),
     (QUOTE, {"disk": f"{FIRST}\n\n{THIRD}"}, fates.LOST, ["disk"], []),
     (QUOTE, {}, fates.LOST, [], []),
     (QUOTE, {"disk": EDIT, "a": DISK.replace("ninety", "six")}, fates.CHANGED, ["disk"], QUOTE),
