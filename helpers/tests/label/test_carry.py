@@ -221,6 +221,7 @@ def two_labels(old, disk, queue):
 
 def test_of_two_labels_on_a_merged_page_the_higher_grade_counts(old):
     judged, query = two_labels(old, 1, 2)
+    write_rows(old / "judgments.jsonl", judged[0], judged[1] | {"offered": "m"})  # one of two
     to, _, _ = carried(old, {"all": f"{DISK}\n\n{QUEUE}"})
     assert rows(to / "judgments.jsonl") == [judged[1] | {"doc_id": "all"}]
     assert rows(to / "retrieval_queries.jsonl") == [query | {"relevant_doc_ids": ["all"]}]
