@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 from collections import Counter, defaultdict
 from contextlib import suppress
@@ -17,6 +16,7 @@ from . import labelling, manifest, readers, write
 from .drop import NAMING
 from .fates import OUTCOMES, Case, Fate, align, all_fates
 from .labelling import JUDGMENTS, PRACTICE, QUERY_TABLE, SKIPPED
+from .prompts import PROPOSED
 
 FIRST = 5  # results of the rankers together in which a document of a new text is to be judged
 POOLED = 10  # results from which one was offered before
@@ -26,8 +26,7 @@ OF_DOCUMENTS = (  # what was made from the documents and doesn't hold when they 
     *("runs/**/*", "chunks/**/*", "comparisons/**/*", "systems/*.trec", "systems/*.json*"),
     *("results.json", "coverage.md", "retrieval_eval.html"),
 )
-Fates, Labels = dict[Pair, Fate], dict[Pair, Judgment]  # by old pair, by new pair
-COPY_OF = re.compile(r"^copy_of *:.*\n", re.MULTILINE)  # in a front matter
+Fates, Rows = dict[Pair, Fate], dict[Pair, dict]  # by old pair, by new pair
 
 
 def carry_command(
@@ -51,22 +50,14 @@ def carry_command(
 def _write_carried(evals: EvalSet, source: str, part: Path, more: dict[str, str]) -> list[str]:
     """Write the set with the documents of `source` into `part`; return what was done."""
     home = _find_corpus(source, part, more)
-    lost = _lost_copies(home)
-    _write_corpus(home, part, dict.fromkeys(lost, ""))
-    case = align(evals, evalset.read_corpus(part if lost else home))
+    case = align(evals, evalset.read_corpus(home))
     if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
         found = f"none of the {how_many(len(case.heirs), 'document')} of {evals.folder} is found in"
         wanted = "is it the source, with the options of its import (--title, --text)?"
         raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
-    lines = write_set(case, part)
-    originals = _heirs_of_originals(case, lost)
-    if lost:
-        _write_corpus(home, part, originals)
+    _copy_corpus(home, part)
     shutil.rmtree(part / IMPORTED, ignore_errors=True)
-    for doc_id, heir in originals.items():
-        became = f"{heir} now, and so in its copy_of" if heir else "gone, its copy_of dropped"
-        lines.append(f"{doc_id}: {lost[doc_id]}, of which it is a copy, is {became}")
-    return lines
+    return write_set(case, part)
 
 
 def _next_step(new: EvalSet, to: Path) -> str:
@@ -104,25 +95,24 @@ def _carry_in_place(folder: Path, source: str, more: dict[str, str]) -> list[str
 def _journal(evals: EvalSet, new: EvalSet, lines: list[str]) -> dict:
     """Return which files of a set move away, to where, which come, and what is told of it."""
     old, part = evals.folder, new.folder
-    names = [*manifest.inputs(old), HISTORY, reading.TO_READ, PRACTICE, SKIPPED]
+    coming = _files_in(part, "**/*")
+    names = [*coming, *manifest.inputs(old), PROPOSED, PRACTICE, SKIPPED, reading.TO_READ]
     names += labelling.log_files(old)
     if new.corpus_hash() != evals.corpus_hash():
         for pattern in OF_DOCUMENTS:
             names += _files_in(old, pattern)
-    coming = []
-    for name in _files_in(part, "**/*"):
-        same = (old / name).exists() and (old / name).read_bytes() == (part / name).read_bytes()
-        if same and name in names:
-            names.remove(name)
-        if not same:
-            coming.append(name)
-    going = [name for name in names if (old / name).exists()]
+    going = [name for name in dict.fromkeys(names) if _is_replaced(old / name, part / name)]
     number = max(row["carry"] for _, row in files.read(part / HISTORY))
     former = f"{FORMER}/{number}-{evals.corpus_hash()[:12]}"
     lines.append(f"moved to {former}: {how_many(len(going), 'file')} replaced or out of date")
     if (old / "manifest.json").exists():
         lines.append(f"manifest.json is of the old documents: {command('freeze', EVALS=old)}")
     return {"former": former, "going": going, "coming": coming, "lines": lines}
+
+
+def _is_replaced(old: Path, new: Path) -> bool:
+    """Return whether there is an old file and no new one of the same bytes."""
+    return old.exists() and not (new.exists() and new.read_bytes() == old.read_bytes())
 
 
 def _files_in(folder: Path, pattern: str) -> list[str]:
@@ -173,64 +163,11 @@ def _find_corpus(source: str, folder: Path, more: dict[str, str]) -> Path:
     return imported
 
 
-def _lost_copies(home: Path) -> dict[str, str]:
-    """Return {doc_id: its `copy_of`} where that names no document of a corpus."""
-    original_of = {}
-    for page in (home / "corpus").glob("*.md"):
-        body, front = files.page(page, problems=[]) or "", None
-        if COPY_OF.search(body):
-            front = files.front_matter(page, body, problems=[])
-        original_of[page.stem] = front[0].get("copy_of") if front else None
-    for _, row in files.read(home / "corpus.jsonl", problems=[]):
-        original_of[row["doc_id"]] = row.get("copy_of")
-    lost = {}
-    for doc_id, original in original_of.items():
-        if isinstance(original, str) and original not in original_of:
-            lost[doc_id] = original
-    return lost
-
-
-def _heirs_of_originals(case: Case, lost: dict[str, str]) -> dict[str, str]:
-    """Return for each lost `copy_of` the likest heir of what it named, "" where that is gone."""
-    found = {}
-    for doc_id, original in lost.items():
-        kin = case.kin.get(original, {})
-        heirs = [new_id for new_id in case.heirs.get(original, []) if new_id != doc_id]
-        found[doc_id] = max(heirs, key=lambda new_id: (kin[new_id], new_id), default="")
-        before = case.evals.documents.get(doc_id)
-        if before and not kin and before.copy_of in case.documents:  # a carry has found it before
-            found[doc_id] = before.copy_of
-    return found
-
-
-def _write_corpus(home: Path, folder: Path, copies: dict[str, str]) -> None:
-    """Copy a corpus, byte by byte where no document gets another `copy_of`.
-
-    `copies` are {doc_id: what it names then}, "" for nothing.
-    """
+def _copy_corpus(home: Path, folder: Path) -> None:
     for name, path in manifest.inputs(home).items():
-        if not name.startswith("corpus"):
-            continue
-        (folder / name).parent.mkdir(exist_ok=True)
-        if name == "corpus.jsonl" and copies:
-            _write_table(path, folder / name, copies)
-        elif name != "corpus.jsonl" and path.stem in copies:
-            before, after = COPY_OF.split(files.page(path), maxsplit=1)
-            if original := copies[path.stem]:
-                before += f"copy_of: {json.dumps(original, ensure_ascii=False)}\n"
-            files.write(folder / name, before + after)
-        else:
+        if name.startswith("corpus"):
+            (folder / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(path, folder / name)
-
-
-def _write_table(path: Path, to: Path, copies: dict[str, str]) -> None:
-    rows = [row for _, row in files.rows(path)]
-    for row in rows:
-        if row["doc_id"] in copies:
-            row["copy_of"] = copies[row["doc_id"]]
-            if not row["copy_of"]:
-                del row["copy_of"]
-    files.write_jsonl(to, rows)
 
 
 # The labels.
@@ -243,7 +180,7 @@ def write_set(case: Case, folder: Path) -> list[str]:
     judged, to_read = resolve(evals, fates)
     copied = [*evalset.PROSE, "settings.json"]
     if _texts(evals.documents) == _texts(case.documents):
-        copied += NAMING
+        copied += [*NAMING, PROPOSED]
     else:
         labelling.refuse_losses(evals)
         _write_moved(case, fates, judged, folder)
@@ -264,30 +201,34 @@ def _texts(documents: dict[str, Document]) -> dict[str, str]:
     return {doc_id: document.retrieval_text for doc_id, document in documents.items()}
 
 
-def resolve(evals: EvalSet, fates: Fates) -> tuple[Labels, dict[Pair, dict]]:
-    """Return {new pair: label} of those taken over, {new pair: row} of those to read.
+def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
+    """Return the rows of the labels that are taken over, and of those to read, by new pair.
 
     Of two labels on one document the higher grade counts, of equal ones what is sure.
     """
-    judged, to_read = {}, {}
+    claims = defaultdict(list)
+    for label in evals.judgments:
+        for new_id in fates[label[:2]].doc_ids:
+            claims[label.query_id, new_id].append(label)
 
     def higher_then_surer(label: Judgment) -> tuple[int, int]:
         return -label.relevance, len(fates[label[:2]].to_read)
 
-    for label in sorted(evals.judgments, key=higher_then_surer):
+    judged, to_read = {}, {}
+    for pair, labels in claims.items():
+        label = min(labels, key=higher_then_surer)
         fate = fates[label[:2]]
-        for new_id in fate.doc_ids:
-            pair, offer = (label.query_id, new_id), fate.to_read.get(new_id)
-            if pair in judged or pair in to_read:
-                continue
-            there = label._replace(doc_id=new_id)
-            if not offer:
-                judged[pair] = there._replace(evidence=fate.evidence)
-                continue
+        there = label._replace(doc_id=pair[1])
+        if offer := fate.to_read.get(pair[1]):
             if offer.parts:
                 there = there._replace(evidence=[offer.parts])
-            why = fate.why or fate.outcome
-            to_read[pair] = _row(there) | {"why": why, "passages": offer.spans}
+            why = {"why": fate.why or fate.outcome, "passages": offer.spans}
+            to_read[pair] = _row(there) | why
+        else:
+            judged[pair] = _row(there._replace(evidence=fate.evidence))
+            judges = [evals.offered.get(claim[:2]) for claim in labels]
+            if all(judges):  # every old label was an accepted offer
+                judged[pair]["offered"] = judges[0]
     return judged, to_read
 
 
@@ -302,67 +243,34 @@ def _row(label: Judgment) -> dict:
     return row
 
 
-def _write_moved(case: Case, fates: Fates, judged: Labels, folder: Path) -> None:
+def _write_moved(case: Case, fates: Fates, judged: Rows, folder: Path) -> None:
     """Write the tables that name documents, with the ids that these have now."""
-    old, labels = case.evals.folder, _in_order(fates, judged)
-    files.write_jsonl(folder / QUERY_TABLE, _query_rows(old / QUERY_TABLE, labels))
+    old, relevant, queries = case.evals.folder, defaultdict(list), []
+    for (query_id, doc_id), label in judged.items():
+        if label["relevance"]:
+            relevant[query_id].append(doc_id)
+    for _, row in files.rows(old / QUERY_TABLE):
+        if row.get("relevant_doc_ids"):
+            row["relevant_doc_ids"] = relevant[row["query_id"]]
+        queries.append(row)
+    files.write_jsonl(folder / QUERY_TABLE, queries)
     if (old / JUDGMENTS).exists():
-        offered, rows = _offered(case.evals, fates), []
-        for label in labels:
-            row, pair = _row(label), (label.query_id, label.doc_id)
-            if pair in offered:
-                row["offered"] = offered[pair]
-            rows.append(row)
-        files.write_jsonl(folder / JUDGMENTS, rows)
-    for name in ("pool.jsonl", "second_pass.jsonl"):
+        files.write_jsonl(folder / JUDGMENTS, judged.values())
+    for name in ("pool.jsonl", "second_pass.jsonl", PROPOSED):
         if (old / name).exists():
             files.write_jsonl(folder / name, _moved_rows(case, name, fates, judged))
 
 
-def _offered(evals: EvalSet, fates: Fates) -> dict[Pair, str]:
-    """Return the judge of each pair of today of which every old label was an accepted offer."""
-    judges: dict[Pair, list[str]] = defaultdict(list)
-    for (query_id, old_id), fate in fates.items():
-        for new_id in fate.doc_ids:
-            judges[query_id, new_id].append(evals.offered.get((query_id, old_id), ""))
-    return {pair: own[0] for pair, own in judges.items() if all(own)}
-
-
-def _in_order(fates: Fates, judged: Labels) -> list[Judgment]:
-    """Return the labels that are taken over, in the order of the old ones."""
-    labels = {}
-    for (query_id, _), fate in fates.items():
-        for new_id in fate.doc_ids:
-            if label := judged.get((query_id, new_id)):
-                labels[query_id, new_id] = label
-    return [*labels.values()]
-
-
-def _query_rows(path: Path, labels: list[Judgment]) -> list[dict]:
-    """Return the rows of the queries; those that list documents list the relevant ones of now."""
-    relevant, rows = defaultdict(list), []
-    for label in labels:
-        if label.relevance:
-            relevant[label.query_id].append(label.doc_id)
-    for _, row in files.rows(path):
-        if row.get("relevant_doc_ids"):
-            row["relevant_doc_ids"] = relevant[row["query_id"]]
-        rows.append(row)
-    return rows
-
-
-def _moved_rows(case: Case, name: str, fates: Fates, judged: Labels) -> list[dict]:
-    """Return the rows of a file of pairs, each once a round; none whose final grade is another."""
+def _moved_rows(case: Case, name: str, fates: Fates, judged: Rows) -> list[dict]:
+    """Return the rows of a file of pairs or drafts, each once a round; none of another grade."""
     moved = {}
     for row in evalset.read_extra(case.evals, name):
-        query_id, old_id = row["query_id"], row["doc_id"]
-        fate = fates.get((query_id, old_id))
+        old_id, query = row["doc_id"], row.get("query_id") or row["query"]
+        fate = fates.get((query, old_id))
         for new_id in fate.doc_ids if fate else case.heirs[old_id]:
-            label = judged.get((query_id, new_id))
-            grade = label.relevance if label else None
+            grade = judged.get((query, new_id), {}).get("relevance")
             if row.get("final", grade) == grade:
-                key = query_id, new_id, row.get("round")
-                moved.setdefault(key, {**row, "doc_id": new_id})
+                moved.setdefault((query, new_id, row.get("round")), {**row, "doc_id": new_id})
     return [*moved.values()]
 
 

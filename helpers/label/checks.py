@@ -24,7 +24,6 @@ MANY_ANSWERS = 20  # relevant documents of one query
 DEPTH, NEGATIVES = 10, 10
 WORST = 5  # pairs of near-duplicates that are named
 SECOND_PAIRS, SECOND_SHARE = 120, 0.2
-NEVER, ONCE = 100, 0.5  # pairs of a round without a difference; relevant labels read once
 SOLVED = 1 / 3  # of the queries, by the weakest and the strongest ranker
 POOR_KAPPA, FAIR_KAPPA = 0.4, 0.6
 GUIDE_WORDS = 100
@@ -399,10 +398,6 @@ def check_second_pass(case: AuditCase) -> Finding:
     pairs = rows["pair"]
     stale = pairs[pairs.map(labels) != rows["final"]].unique()
     silent = {*pairs[~rows["equal"]]} - {*pairs[rows["settled"]]}
-    rounds = rows.groupby("round")["equal"]
-    never = [f"round {n}" for n, same in rounds if len(same) >= NEVER and same.all()]
-    relevant = {pair for pair in labels if labels[pair]}
-    once = relevant - {*pairs}
     poor = kappa is not None and kappa < POOR_KAPPA
     wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
     fail = {
@@ -414,15 +409,11 @@ def check_second_pass(case: AuditCase) -> Finding:
         unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
         f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
         f"Give a reason for {_some(sorted(silent))}.": silent,
-        f"See that the reader of {_some(never)} saw no grade and had hard pairs.": never,
-        "Read relevant labels twice before more zeros.": len(once) > ONCE * len(relevant),
     }
-    many = f"of {len(relevant)} relevant labels read once"
-    found = "; ".join(_readings(n, own, case.evals.grades) for n, own in rows.groupby("round"))
-    if len(rounds) > 1:
-        found += f"; judged by round {newest}"
-    found += _also({many: once, "rounds without a difference": never})
-    return _finding("second pass", found, fail, warn)
+    found = [_readings(n, own, case.evals.grades) for n, own in rows.groupby("round")]
+    if len(found) > 1:
+        found.append(f"judged by round {newest}")
+    return _finding("second pass", "; ".join(found), fail, warn)
 
 
 def _second_readings(case: AuditCase) -> pd.DataFrame:
@@ -447,19 +438,13 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
     value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
-    found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0, "
-    found += f"{agree:.0%} agree, kappa {value}"
-    if "reader" in rows:
-        people = rows["equal"][rows["reader"].str.match("person", na=False)]
-        if len(people):
-            found += f", people: {sum(people)} of {how_many(len(people), 'pair')}"
-    return found
+    found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0"
+    return f"{found}, {agree:.0%} agree, kappa {value}"
 
 
 def check_negatives(case: AuditCase) -> Finding:
     """Fail where a negative is judged relevant or both easy and hard; warn below ten of each."""
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
-    zeros = Counter(label.query_id for label in case.evals.judgments if not label.relevance)
     wrong, short = [], {*queries}
     for row in case.negatives:
         query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
@@ -472,12 +457,11 @@ def check_negatives(case: AuditCase) -> Finding:
         if min(len(easy), len(hard)) >= NEGATIVES:
             short.discard(query_id)
     found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
-    few = sorted(query_id for query_id in short if zeros[query_id] < NEGATIVES)
     fail = {f"Replace {_some(wrong)}: {command('freeze')} draws negatives anew.": wrong}
     warn = {
-        f"Judge more: hard ones want {NEGATIVES} documents of grade 0 for {_some(few)}.": few,
-        f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}; easy ones are "
-        "documents that no ranker brings: where they stay too few, add documents.": short,
+        f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}. Hard ones are "
+        "judged 0, easy ones brought by no ranker: where they stay too few, judge more or add "
+        "documents.": short,
     }
     return _finding("negatives", f"{found}; {len(wrong)} wrong", fail, warn)
 

@@ -210,8 +210,6 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
         least = RIVAL * kin[best.doc_id]
         rivals = [o for o in offers if o.likeness == 1 and kin[o.doc_id] >= least]
         fate = _fate_of_whole(case, old, rivals)
-    elif any(_is_divided(case, heirs, parts) for parts in quotes):
-        fate = _unsure(AMBIGUOUS, map(Offer, heirs))
     elif label.evidence and best.likeness >= LIKENESS:
         fate = _unsure(RE_ANCHORED, [best])
     else:  # the likest document, or that of the same id, may answer the query all the same
@@ -227,13 +225,6 @@ def _offer(document: Document, parts: Sequence[str]) -> Offer:
     found = [nearest(part, document.retrieval_text) for part in parts]
     least = min(likeness for likeness, _ in found)
     return Offer(document.doc_id, parts, least, [span for _, span in found])
-
-
-def _is_divided(case: Case, doc_ids: Sequence[str], parts: Sequence[str]) -> bool:
-    """Return whether each part stands in one of the documents: a split separated them."""
-    bodies = [case.documents[doc_id].retrieval_text for doc_id in doc_ids]
-    homeless = [part for part in parts if not any(part in body for body in bodies)]
-    return not homeless
 
 
 def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:

@@ -3,8 +3,6 @@
 From the dev queries, the baseline and the other runs of a set's folder.
 """
 
-from itertools import takewhile
-
 import pandas as pd
 
 from ..measure import compare, evalset, measures, reading, runs, stats, systems
@@ -13,13 +11,15 @@ from ..measure.text import Pair, how_many
 
 AIMS = (0.05, 0.08)  # differences of the primary measure that one may want to see
 BANDS = ((1, 10), (11, 20), (21, 50), (51, 100))  # ranks
-PAYS = 5  # relevant ones in 100 that are read, from which it is worth it
 FEW = 100  # judged pairs of a band; fewer tell no share
 PAIRS = 20
 HEAD = """
 low, high: the 95 % interval of what stands before them
 detectable: the smallest difference that these {} queries find four times
 in five; queries for .05: how many find .05 as often"""
+BELOW = """
+per 100: relevant ones of 100 that are read; empty where fewer than {} are
+judged. Below 5 reading hardly pays: recall at such ranks stays a guess."""
 
 
 def plan_command(evals: EvalSet) -> int:
@@ -46,8 +46,8 @@ def plan_command(evals: EvalSet) -> int:
     print(HEAD.format(len(qrels)))
     _print_differences(seen, len(others))
     print(f"\nPairs by their best rank in these {len(others) + 1} runs:")
-    print(pd.DataFrame(bands).to_string(index=False), end="\n\n")
-    print(depth_in_words(bands), end="\n\n")
+    print(pd.DataFrame(bands).to_string(index=False))
+    print(BELOW.format(FEW), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
     waiting = reading.write_list(evals, rows)
     unjudged = how_many(len(rows), "unjudged pair")
@@ -135,26 +135,3 @@ def _per_100(relevant: int, judged: int) -> dict[str, float]:
     shares = (relevant / judged, *stats.share_interval(relevant, judged))
     values = [round(100 * share, 1) for share in shares]
     return dict(zip(("per 100", "low", "high"), values, strict=True))
-
-
-def depth_in_words(bands: list[dict]) -> str:
-    """Return how deep the pool should go, by the rows of `pool_bands` down to the first unknown."""
-    known = [*takewhile(lambda band: band["per 100"] != "", bands)]
-    paying = [band for band in known if band["per 100"] >= PAYS]
-    if not known:
-        return "Too few are judged to say how deep a pool should go: begin with the first ten."
-    if not paying:
-        ranks = " and ".join(band["ranks"] for band in known)
-        return f"At ranks {ranks} fewer than {PAYS} of 100 that are read are relevant: none pays."
-    last = paying[-1]
-    low, high = last["ranks"].split("-")
-    below = f"below it fewer than {PAYS} of 100 that are read are relevant"
-    if len(known) == len(paying):
-        below = "below it too few are judged to say"
-    waiting = "all is read"
-    if left := last["pairs"] - last["judged"]:
-        few, least, most = (round(left * last[n] / 100) for n in ("per 100", "low", "high"))
-        waiting = f"of its ranks {low} to {high} {how_many(left, 'pair')} wait, of which {few} "
-        waiting += f"({least} to {most}) may be relevant; rather fewer, since rankers chose those "
-        waiting += "that are judged"
-    return f"A pool of {high} pays: {below}; {waiting}. Recall below that rank stays a guess."

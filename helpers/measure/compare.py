@@ -117,11 +117,8 @@ def compare(
     described = _base_row(base, qrels, wanted, len(known.documents))
     rows = [_system_row(known, qrels, base, group, wanted) for group in groups]
     verdicts.give_verdicts(rows, known.decides, known.matters)
-    passages = {}
     for row, group in zip([described, *rows], [[base], *groups], strict=True):
         row["told_apart"] = measures.answerability_auroc(known, half, group[0].rankings)
-        if group[0].parts:
-            passages[row["name"]] = group
     comparison = {
         "evaluation_set": known.name,
         "corpus_sha256": known.corpus_hash(),
@@ -133,9 +130,16 @@ def compare(
         "base": described,
         "runs": rows,
     }
-    if len(passages) > (2 if base.parts else 1):  # several beside the base
-        comparison["costs"] = evidence.cost_points(known, qrels, passages)
+    ranking_passages = [group for group in groups if group[0].parts]
+    if len(ranking_passages) > 1:
+        compared = [[base], *ranking_passages] if base.parts else ranking_passages
+        by_name = {_name_of(group): group for group in compared}
+        comparison["costs"] = evidence.cost_points(known, qrels, by_name)
     return comparison | left_out
+
+
+def _name_of(group: list[Run]) -> str:
+    return group[0].one_of if len(group) > 1 else group[0].name
 
 
 def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
@@ -200,16 +204,11 @@ def _system_row(
     changes = {q: (before[q][primary], after[q][primary]) for q in qrels}
     full = measures.answered_in_full(qrels, evals.full_grade)
 
-    row = _run_row(run, qrels, after)
-    for other in further:
-        row["warnings"] += [f"{other.name}: {words}" for words in _run_warnings(other, qrels)]
-    row["warnings"] += measures.cut_warnings(alike, names, len(evals.documents))
-    row["warnings"] += measures.length_warnings(qrels, alike.depth, cut_base, run)
-    row["warnings"] += measures.label_warnings(qrels, alike.depth, cut_base, run)
+    row = _run_row(run, qrels, after) | {"name": _name_of(group)}
+    row["warnings"] += _system_warnings(evals, qrels, alike, names)
     row["warnings"] += _offered_warnings(evals, qrels, changes)
     if further:
         means = [fmean(values[primary] for values in table.values()) for table in tables]
-        row["name"] = run.one_of
         row["averaged"] = {"runs": len(group), "low": min(means), "high": max(means)}
     row |= {
         "measures": stats.by_measure(names, before, after),
@@ -227,10 +226,20 @@ def _system_row(
         "evidence": evidence.compare_evidence(evals, qrels, alike.depth, *alike.runs),
         "unjudged": [] if further else _unjudged(qrels, cut_base, run, primary, evals.grades[-1]),
     }
-    searched_again = [one for one in (*group, base) if one.first.keys() & qrels.keys()]
-    if searched_again:
-        row["searches"] = _further_searches(evals, qrels, searched_again[0])
-    return row
+    return row | _further_searches(qrels, [*group, base])
+
+
+def _system_warnings(
+    evals: EvalSet, qrels: Qrels, alike: measures.Alike, names: list[str]
+) -> list[str]:
+    """Return what the reader should know of further runs, and of lists and labels of the first."""
+    base, run, *further = alike.runs
+    lines = []
+    for other in further:
+        lines += [f"{other.name}: {words}" for words in _run_warnings(other, qrels)]
+    lines += measures.cut_warnings(alike, names, len(evals.documents))
+    lines += measures.length_warnings(qrels, alike.depth, base, run)
+    return lines + measures.label_warnings(qrels, alike.depth, base, run)
 
 
 def _offered_warnings(evals: EvalSet, qrels: Qrels, changes: dict[str, Means]) -> list[str]:
@@ -338,28 +347,12 @@ def _unjudged(qrels: Qrels, base: Run, run: Run, primary: str, highest: int) -> 
     return ends
 
 
-def _further_searches(evals: EvalSet, qrels: Qrels, run: Run) -> dict:
-    """Return for how many `queries` a run searched again (`name`), and what that brings the reader.
-
-    `means` are those of first searches alone and of all, over the `n` queries that
-    have quotes; [] for a run of documents.
-    """
-    again = run.first.keys() & qrels.keys()
-    measure = evidence.OF_EVIDENCE.get(evals.decides, evidence.DECIDES)
-    ranked, known = evidence.ranked_passages(evals, run)
-    quoted = evidence.quoted_queries(evals, among=again) if ranked else {}
-    alone = {query_id: ranked[query_id][: run.first[query_id]] for query_id in quoted}
-    means = []
-    for rankings in (alone, ranked) if quoted else ():
-        values = evidence.by_query(evals.documents, quoted, rankings, known)
-        means.append(fmean(row[measure] for row in values.values()))
-    return {
-        "name": run.name,
-        "queries": len(again),
-        "n": len(quoted),
-        "measure": measure,
-        "means": means,
-    }
+def _further_searches(qrels: Qrels, tried: list[Run]) -> dict:
+    """Return the first run that searched again, and for how many queries; {} where none did."""
+    for run in tried:
+        if again := run.first.keys() & qrels.keys():
+            return {"searches": {"name": run.name, "queries": len(again)}}
+    return {}
 
 
 # Both halves.

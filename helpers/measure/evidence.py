@@ -9,10 +9,10 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from itertools import chain, combinations, product
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from . import measures, runs, stats, tokens
 from .chunks import Chunk, read_chunks
@@ -22,7 +22,6 @@ BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
 CUTOFFS = (1, 5, 10)
 POINTS = (1, 3, 5, 10)  # how many passages quality is held against cost
-CHEAPER = 0.95  # the share of the tokens from which on a point of another system is cheaper
 COMPARED = tuple(f"evidence {m}" for m in "hit@5 hit@10 recall@5 recall@10 nDCG@10".split())
 
 DELIVERED, NOT_FOUND = "delivered", "document not found"
@@ -325,69 +324,32 @@ def _touches(chunk: Chunk, places: Spans) -> bool:
 def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> list[dict]:
     """Return what the first k passages of each system cost and bring, cheapest first.
 
-    `systems` are lists of runs by name, averaged by query. `tokens`, `recall` of
-    evidence and of full answers (`full`, None without any) are means over the
-    queries with quotes. `instead` is the cheapest point of another system that
-    brings as much, is CHEAPER and isn't beaten.
+    `systems` are lists of runs by name. `tokens`, `recall` of evidence and of full
+    answers (`full`, None without any) are means over the queries with quotes.
     """
-    queries = quoted_queries(evals, among=query_ids)
+    queries, points = quoted_queries(evals, among=query_ids), []
     depth = min(runs.list_depth(run) or math.inf for run in chain(*systems.values()))
-    cutoffs, rows = sorted({int(min(k, depth)) for k in POINTS}), []
     for name, group in systems.items():
-        for run in group:
-            rankings, _ = ranked_passages(evals, run)  # {} for a run of documents
-            for k, query_id in product(cutoffs, queries if rankings else ()):
-                taken = rankings.get(query_id, [])[:k]
-                rows.append((name, k, query_id, *_cost(queries[query_id], taken, evals.full_grade)))
-    table = pd.DataFrame(rows, columns=["name", "k", "query_id", "tokens", "recall", "full"])
-    table = table.groupby(["name", "k", "query_id"], sort=False).mean()
-    means = table.groupby(["name", "k"], sort=False).mean().sort_values("tokens", kind="stable")
-    points, unbeaten = [], []
-    for point in means.astype(object).where(means.notna(), None).reset_index().to_dict("records"):
-        others = [other for other in unbeaten if other["name"] != point["name"]]
-        instead = _as_much(point, others, table, evals.matters)
-        points.append(point | {"instead": instead})
-        if not instead:
-            unbeaten.append(point)
-    return points
+        ranked = [ranked_passages(evals, run)[0] for run in group]
+        ranked = [rankings for rankings in ranked if rankings]  # {} for a run of documents
+        for k in sorted({int(min(k, depth)) for k in POINTS} if queries and ranked else ()):
+            means = _mean_costs(queries, ranked, k, evals.full_grade)
+            points.append({"name": name, "k": k} | means)
+    return sorted(points, key=lambda point: point["tokens"])
 
 
-def _cost(query: Wanted, taken: list[Chunk], full_grade: int) -> tuple[int, float, float]:
-    """Return tokens of some passages, recall of evidence and of full answers, NaN without one."""
-    ranks = evidence_ranks(query.quotes, taken)
-    full = [doc_id in ranks for doc_id, grade in query.grades.items() if grade >= full_grade]
-    paid = sum(chunk.n_tokens for chunk in taken)
-    return paid, recall(query, ranks, len(taken)), float(np.mean(full or [math.nan]))
-
-
-def _as_much(point: dict, others: list[dict], table: pd.DataFrame, matters: float) -> dict:
-    """Return the first of others that is cheaper and brings as much, with its differences, or {}.
-
-    That is as much evidence and as many full answers: neither is lower by `matters`
-    in the worst case (non-inferiority: ICH E9, 1998).
-    """
-    for other in others:
-        if other["tokens"] > CHEAPER * point["tokens"]:
-            continue
-        change = table.loc[other["name"], other["k"]] - table.loc[point["name"], point["k"]]
-        evidence, full = change["recall"], change["full"].dropna()
-        if _is_not_worse(evidence, matters) and (full.empty or _is_not_worse(full, matters)):
-            low, high = stats.t_interval(evidence) or (None, None)
-            return {
-                "name": other["name"],
-                "k": other["k"],
-                "tokens": other["tokens"],
-                "difference": float(evidence.mean()),
-                "low": low,
-                "high": high,
-                "full": None if full.empty else float(full.mean()),
-            }
-    return {}
-
-
-def _is_not_worse(change: pd.Series, matters: float) -> bool:
-    """Return whether values fell by less than `matters`, in the worst case."""
-    return change.mean() > -matters and stats.worst_case_bounds(change)[0] > -matters
+def _mean_costs(queries: Queries, ranked: list[Rankings], k: int, full_grade: int) -> dict:
+    """Return mean tokens, recall of evidence and of full answers of the first k passages."""
+    paid, shares, full = [], [], []
+    for rankings, (query_id, query) in product(ranked, queries.items()):
+        taken = rankings.get(query_id, [])[:k]
+        ranks = evidence_ranks(query.quotes, taken)
+        paid.append(sum(chunk.n_tokens for chunk in taken))
+        shares.append(recall(query, ranks, len(taken)))
+        whole = [doc_id in ranks for doc_id, grade in query.grades.items() if grade >= full_grade]
+        if whole:
+            full.append(fmean(whole))
+    return {"tokens": fmean(paid), "recall": fmean(shares), "full": fmean(full) if full else None}
 
 
 def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried: runs.Run) -> dict:
@@ -396,8 +358,7 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     Further runs are of one system; it is lost as in the first of them. Where lists
     are cut to `depth` passages, measures are taken and named there, and budgets that
     they don't fill aren't compared; `within` is how many tokens they fill, up to
-    BUDGET. The verdict is empty: it depends on how many are compared. `any_quote` is
-    as if each quote were enough, {} if each is.
+    BUDGET. The verdict is empty: it depends on how many are compared.
     """
     queries = quoted_queries(evals, among=query_ids)
     sides = [ranked_passages(evals, run) for run in tried]
@@ -409,17 +370,12 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     names = dict.fromkeys(measures.at_depth(name, depth) for name in COMPARED)
     names = [*names, *(recall_name(budget) for budget in BUDGETS if budget <= filled)]
     cutoffs = sorted({int(min(k, depth)) for k in CUTOFFS})
-    several, values, by_any = any_quote(queries), [], []
-    for side in sides:
-        together = by_query(evals.documents, queries, *side, cutoffs)
-        values.append(together)
-        by_any.append(together | by_query(evals.documents, several, *side, cutoffs))
+    values = [by_query(evals.documents, queries, *side, cutoffs) for side in sides]
     within = int(min(filled, BUDGET))
     base, run = (losses(evals.documents, queries, *side, within) for side in sides[:2])
     return {
         "n": len(queries),
         "measures": stats.by_measure(names, *values),
-        "any_quote": stats.by_measure(names, *by_any) if several else {},
         "short": [budget for budget in BUDGETS if budget > filled],
         "within": within,
         "bounds": stats.bounds_of(deciding_measure(names, evals.decides), *values),

@@ -209,7 +209,7 @@ def test_each_value_of_a_report_has_a_type():
     first["evidence"] = WITH_PASSAGES["evidence"] | {"measures": copy.deepcopy(first["measures"])}
     first |= {name: WITH_PASSAGES[name] for name in ("averaged", "searches")}
     cheaper = {"name": "b", "k": 1, "tokens": 9.5, "low": None}
-    content["compared_dev"]["costs"] = [cheaper | {"instead": cheaper}]
+    content["compared_dev"]["costs"] = [cheaper | {"instead": cheaper}]  # as older ones have it
     form = (files.FORMS / "results.schema.json").read_text(encoding="utf-8")
     fits, taken = fastjsonschema.compile(json.loads(form)), []
     fits(content)

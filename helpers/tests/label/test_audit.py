@@ -28,7 +28,7 @@ FLAWS = {  # check: what it says of the flaw
     "coverage": ["11 of 24 documents", "service backups"],
     "judged depth": ["of the first 10 of lucene-stemmed are judged"],
     "evidence": ["12 of 14", "q07 billing-refund-policy, q11 site-500-error"],
-    "second pass": ["85% agree, kappa 0.19", "labels read once: 12", "q01 domain-dns-records"],
+    "second pass": ["85% agree, kappa 0.19", "Give a reason for q01 domain-dns-records"],
     "negatives": ["1 wrong", "q05 site-php-version (judged relevant)"],
     "leakage": ["q05 and q11 through site-500-error"],
     "near-duplicates": ["email-quota-full ~ email-storage-exceeded"],
