@@ -67,6 +67,7 @@ class Entry(NamedTuple):
     was: int | None = None  # the grade in the set that this one takes the place of
     settles: bool = False  # it decides between other people's grades
     offered: str = ""  # the judge whose grade was accepted
+    offered_grade: int | None = None  # of an offer that was shown and not accepted
 
     @property
     def pair(self) -> Pair:

@@ -134,14 +134,31 @@ def document_html(
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
     head = len(document.retrieval_text) - len(document.text)
     in_body = [(start - head, end - head) for start, end in passages]
-    first = Markup("")
+    body = markdown_html(document.text, words, in_body)
+    return page.format(STYLE, title, known, _best_html(best, words), body)
+
+
+def _best_html(best: Iterable[str], words: set[str]) -> Markup:
+    """Return blocks of a page in short."""
+    page = Markup("")
     for block in best:
         short = without_markdown(block)
         if len(short) > SHORT:
             short = snippet(short, words, SHORT)
-        first += Markup("<blockquote>{}</blockquote>").format(Markup(mark_words(short, words)))
-    body = markdown_html(document.text, words, in_body)
-    return page.format(STYLE, title, known, first, body)
+        page += Markup("<blockquote>{}</blockquote>").format(Markup(mark_words(short, words)))
+    return page
+
+
+def batch_html(pages: list[tuple[str, list[str]]], words: set[str]) -> Markup:
+    """Return (title, best passages) of pages that are confirmed together."""
+    batch = Markup("")
+    for title, best in pages:
+        shown = _best_html(best, words) or Markup("<p>No passage has a word of the query.</p>")
+        batch += Markup("<p><b>{}</b></p>{}").format(Markup(mark_words(title, words)), shown)
+    frame = Markup(
+        '{}<div class="labelling" role="region" tabindex="0" aria-label="Documents">{}</div>'
+    )
+    return frame.format(STYLE, batch)
 
 
 def old_label_html(row: dict) -> Markup:

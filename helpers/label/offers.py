@@ -37,25 +37,34 @@ def is_blind(pair: Pair) -> bool:
 def offers_page(evals: EvalSet) -> str:
     """Return how far the judge agrees with the blind tenth, and what offers changed, in words.
 
-    "" before any is accepted.
+    "" before any was shown to somebody who then judged.
     """
-    offered, accepted, blind = by_pair(evals), [], []
+    offered, accepted, changed, same, blind = by_pair(evals), [], 0, 0, []
     for words in labelling.last_words(labelling.read_all(evals)).values():
         for entry in words.values():
             if entry.offered:
                 accepted.append(entry)
+            elif entry.offered_grade is not None:
+                changed += entry.relevance != entry.offered_grade
+                same += entry.relevance == entry.offered_grade
             elif entry.pair in offered and is_blind(entry.pair) and not entry.settles:
                 blind.append(entry)
-    if not accepted:
+    n = len(accepted) + changed + same
+    if not n:
         return ""
+    shown = f"offers shown: {n}; {len(accepted)} accepted, {changed} changed to another grade"
+    if same:
+        shown += f", {same} given the same grade by hand"
     told = "none yet, so what the offers are worth is unknown"
     if blind:
         own = [entry.relevance for entry in blind]
         theirs = [offered[entry.pair]["relevance"] for entry in blind]
         told = agreement_text(own, theirs, evals.grades)
         told += f"; relevant of these: {_relevant_share(blind)}"
-    share = _relevant_share(accepted)
-    return f"offers judged blind: {told}\nrelevant of the accepted offers: {share}"
+    lines = [shown, f"offers judged blind: {told}"]
+    if accepted:
+        lines.append(f"relevant of the accepted offers: {_relevant_share(accepted)}")
+    return "\n".join(lines)
 
 
 def _relevant_share(entries: list[Entry]) -> str:

@@ -27,8 +27,9 @@ OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
 BETWEEN = re.compile(r"\n(?:\+|or)\n")
 ACCEPT = "Accept"  # an old label or an offer, with the passage that is marked
 BLIND = "Blind"
+EACH, BATCH = "One by one", 5  # offers of grade 0 that one key accepts together
 KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR}
-KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT, "b": BLIND}
+KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT, "b": BLIND, "e": EACH}
 TOOLTIPS = {
     AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
     OR: "o: what you take next proves the grade by itself, too",
@@ -38,6 +39,7 @@ TOOLTIPS = {
     UNDO: "u: take the last judgment back",
     ACCEPT: "a: the grade above holds, and the marked passage proves it",
     BLIND: "b: pages without another judge's offers from here on, or with them again",
+    EACH: "e: open these pages one after the other",
     FINISH: "end here: what is judged goes into the folder",
 }
 HALF_TYPED = "Not saved: the passage beside a + or an or is missing: take it or delete the sign."
@@ -131,7 +133,9 @@ class Panel:
         if self.offers or any(self.kept.get(turn.pair) for turn in documents):
             self.actions[ACCEPT] = self._accept
         if self.offers:
-            self.actions[BLIND] = self._blind
+            self.actions |= {BLIND: self._blind, EACH: self._open_each}
+        self.batch: list[Turn] = []  # shown together
+        self.single: set[Turn] = set()  # not shown together
         self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
         self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
         self._build()
@@ -281,7 +285,17 @@ class Panel:
 
     def _accept(self) -> None:
         """Take the old grade or the offered one, with the passages that are marked."""
-        self._save(*self.acceptable)
+        if not self.batch:
+            self._save(*self.acceptable)
+            return
+        for turn in self.batch:  # each becomes a row of its own, so Undo takes back one by one
+            row = {**turn._asdict(), "relevance": 0, "offered": self.offers[turn.pair]["model"]}
+            self._append(row)
+        self._next(f"Saved: 0 for {len(self.batch)} pages.")
+
+    def _open_each(self) -> None:
+        self.single.update(self.batch)
+        self._next("")
 
     def _blind(self) -> None:
         self.shows_offers = not self.shows_offers
@@ -290,8 +304,11 @@ class Panel:
     def _save(self, relevance: int, evidence: str | list, offered: str = "") -> None:
         pair, words = self.turn.pair, f"Saved: {relevance}."
         row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
+        offer = self._shown_offer(self.turn)
         if offered:
             row["offered"] = offered
+        elif offer:
+            row["offered_grade"] = offer["relevance"]
         if self.turn in self.asked and pair in self.labels:
             row["was"] = self.labels[pair].relevance
         if pair in self.differing or ("was" in row and self._is_shared(pair)):
@@ -328,13 +345,17 @@ class Panel:
             turns, what = [last.turn], last.relevance if last.doc_id else ASIDE
         self._write(labelling.undo_row(last), "")
         self.queue = [*turns, *(turn for turn in self.queue if turn not in turns)]
+        self.single.update(turns)
         if last.pair in self.labels or last.settles:
             self.asked.insert(0, last.turn)
         self._next(f"Taken back: {what}.")
 
-    def _write(self, row: dict, words: str) -> None:
+    def _append(self, row: dict) -> None:
         now = datetime.datetime.now(datetime.UTC).isoformat()
         labelling.append(self.evals, self.log, {**row, "time": now})
+
+    def _write(self, row: dict, words: str) -> None:
+        self._append(row)
         self.asked = [turn for turn in self.asked if turn != self.turn]
         self._next(words)
 
@@ -347,15 +368,25 @@ class Panel:
         self.queue.append(self.turn)
         self._next("Skipped: it comes again at the end.")
 
-    def _rest(self) -> list[str]:
+    def _rest(self) -> list[Turn]:
         """Return the documents that are still to be read for the query that is shown."""
         later = self.due[self.due.index(self.turn) :]
         rest = takewhile(lambda turn: turn.query_id == self.turn.query_id, later)
-        return [turn.doc_id for turn in rest if turn.doc_id and turn not in self.done]
+        return [turn for turn in rest if turn.doc_id and turn not in self.done]
+
+    def _zeros_offered(self) -> list[Turn]:
+        """Return the next pages of a query that are offered as 0, up to five; [] for a single."""
+        if not self.turn or self.turn in self.asked or not self.turn.doc_id:
+            return []
+        zeros = [*islice(takewhile(self._is_offered_zero, self._rest()), BATCH)]
+        return zeros if len(zeros) > 1 else []
+
+    def _is_offered_zero(self, turn: Turn) -> bool:
+        return turn not in self.single and self._shown_offer(turn).get("relevance") == 0
 
     def _stop(self) -> None:
         """Leave the rest of a query unread; a tenth of it comes later, among other queries."""
-        rest = self._rest()
+        rest = [turn.doc_id for turn in self._rest()]
         row = labelling.stop_row(self.turn.query_id, rest, self.seed)
         self._write(row, f"{how_many(len(rest), 'document')} skipped.")
 
@@ -407,7 +438,10 @@ class Panel:
         self.turn = turn = next(iter(self.asked), labelling.next_turn(self.due, entries))
         self.found, self.results.value, self.search.disabled = [], "", not turn
         self._count()
-        if not turn:
+        self.batch = self._zeros_offered()
+        if self.batch:
+            self._show_batch(turn.query_id)
+        elif not turn:
             self._offer(None)
             n = len(self.shown - {Turn(*pair) for pair in self.left})
             page = markup.end_html(entries, n, self.evals.grades, self.task.then)
@@ -452,11 +486,26 @@ class Panel:
             return {"relevance": label.relevance, "evidence": [[*q] for q in label.evidence]}
         return {}
 
+    def _show_batch(self, query_id: str) -> None:
+        """Show pages that are offered as 0 together, each by its best passages."""
+        words, pages = self.words[query_id], []
+        for turn in self.batch:
+            document = self.evals.documents[turn.doc_id]
+            best = markup.best_passages(document.text, words, self.evals.words)
+            pages.append((document.title, best))
+        self._offer(None)
+        self.buttons[ACCEPT].description = f"{ACCEPT}: grade 0 for all {len(pages)}"
+        heading = markup.HEADING.format(self.evals.all_queries[query_id].query)
+        judges = sorted({self.offers[turn.pair]["model"] for turn in self.batch})
+        heading += markup.offer_html({"model": ", ".join(judges), "relevance": 0})
+        page = markup.batch_html(pages, words)
+        self._show_page(heading, page, {ACCEPT, EACH, BLIND, UNDO, FINISH})
+
     def _show_document(self, turn: Turn, entries: list[Entry]) -> None:
         """Show the document of a turn, with its old label if it has one."""
         query, document = self.evals.all_queries[turn.query_id], self.evals.documents[turn.doc_id]
         words, best = self.words[turn.query_id], []
-        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT, STOP}
+        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT, STOP, EACH}
         if turn in self.asked:
             row = self._standing(turn.pair) or row
         elif self.is_finding and turn.pair not in self.left:
@@ -464,7 +513,7 @@ class Panel:
             self.zeros = labelling.zeros_in_a_row(entries, turn.query_id)
             live |= {STOP} if self.zeros >= labelling.ENOUGH_ZEROS else set()
         self._offer(document, best)
-        passages, offer = row.get("passages", []), self._shown_offer()
+        passages, offer = row.get("passages", []), self._shown_offer(turn)
         self.acceptable = ()
         if self.kept.get(turn.pair):
             self.acceptable = (row["relevance"], self.kept[turn.pair])
@@ -485,9 +534,8 @@ class Panel:
         heading += markup.offer_html(offer)
         self._show_page(heading, page, live)
 
-    def _shown_offer(self) -> dict:
-        """Return the offer for the page, {} where there's none or it's to be judged blind."""
-        turn = self.turn
+    def _shown_offer(self, turn: Turn) -> dict:
+        """Return the offer for a turn, {} where there's none or it's to be judged blind."""
         is_blind = turn.repeat or turn in self.asked or turn.pair in self.left
         if is_blind or not self.shows_offers:
             return {}
