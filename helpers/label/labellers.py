@@ -1,4 +1,4 @@
-"""How far each labeller is, and how far they agree: one page in words."""
+"""What Finish tells in words: how far labellers are, how far they agree, what stops cost."""
 
 from collections import Counter
 from itertools import combinations
@@ -67,3 +67,48 @@ def agreement_text(first: list[int], second: list[int], grades: tuple[int, ...])
     kappa = stats.kappa(first, second, grades, weights="linear")
     value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
     return f"n = {len(first)}, {equal:.0%} equal, weighted kappa (linear) {value}"
+
+
+def own_agreement(judgments: list[Entry], grades: tuple[int, ...]) -> str:
+    """Return in words how far the repeats agree with the standing grades of their pairs."""
+    standing = labelling.latest(judgments)
+    again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
+    both = sorted(again.keys() & standing.keys())
+    if not both:
+        return "No document came twice: your agreement with yourself is unknown."
+    first = [standing[pair].relevance for pair in both]
+    told = agreement_text(first, [again[pair] for pair in both], grades)
+    return f"Some documents were shown twice. Agreement with yourself: {told}."
+
+
+def grades_given(evals: EvalSet, pair: Pair) -> str:
+    """Return what each labeller said of a pair, in words."""
+    own = labelling.last_words(labelling.read_all(evals)).get(pair, {}).items()
+    return ", ".join(f"{labeller_of(log)} {entry.relevance}" for log, entry in own)
+
+
+def stop_cost(evals: EvalSet) -> str:
+    """Return in words what was skipped, and how much of it is relevant by those drawn of it.
+
+    "" where nothing was skipped.
+    """
+    left = labelling.skipped(evals, *labelling.read_all(evals).values())
+    if not left:
+        return ""
+    judged = {label[:2]: label.relevance for label in evals.judgments}
+    drawn = [pair for pair, is_drawn in left.items() if is_drawn]
+    grades = [judged[pair] for pair in drawn if pair in judged]
+    n = how_many(len(left), "document")
+    words = f"{n} skipped ({labelling.SKIPPED}), {len(drawn)} of them drawn to be read blind"
+    if not grades:
+        return f"{words}: none is judged yet, so what the stops cost is unknown."
+    low, high = stats.share_interval(sum(grade > 0 for grade in grades), len(grades))
+    lost = f"{low * len(left):.0f} to {high * len(left):.0f}"
+    return f"{words}; relevant of those judged: {relevant_share(grades)}; of all {lost}."
+
+
+def relevant_share(grades: list[int]) -> str:
+    """Return how many of some grades are 1 or more, with the interval of that share."""
+    found, n = sum(grade > 0 for grade in grades), len(grades)
+    low, high = stats.share_interval(found, n)
+    return f"{found} of {n}, {found / n:.0%} (95 % interval {low:.0%} to {high:.0%})"

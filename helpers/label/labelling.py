@@ -122,7 +122,7 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
         return []
     problems, judgments = [], []
     rows = list(files.rows(path, problems))
-    if problems and half_line(evals, name):
+    if problems and files.half_line(path.read_bytes()):
         problems.pop()  # nobody was told that it is saved, so its turn comes again
     for place, row in rows:
         faults = _row_faults(row, evals)
@@ -132,12 +132,6 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
     files.refuse(problems)
     return rows
-
-
-def half_line(evals: EvalSet, name: str = LOG) -> bytes:
-    """Return the last line of a log if a killed process left it half written, else b""."""
-    path = evals.folder / name
-    return files.half_line(path.read_bytes()) if path.is_file() else b""
 
 
 def _row_faults(row: dict, evals: EvalSet) -> list[str]:
@@ -319,39 +313,10 @@ def zeros_in_a_row(judgments: list[Entry], query_id: str) -> int:
     return len([*zeros])
 
 
-def stop_cost(evals: EvalSet) -> str:
-    """Return in words what was skipped, and how much of it is relevant by those drawn of it.
-
-    The interval is that of a share (Wilson 1927). "" where nothing was skipped.
-    """
-    from statsmodels.stats.proportion import proportion_confint  # only who skips needs it
-
-    logs = read_all(evals)
-    left = skipped(evals, *logs.values())
-    if not left:
-        return ""
-    judged = {label[:2]: label.relevance for label in evals.judgments}
-    for pair, words in last_words(logs).items():
-        if entry := joint_word([*words.values()]):
-            judged[pair] = entry.relevance
-    drawn = [pair for pair, is_drawn in left.items() if is_drawn]
-    grades = [judged[pair] for pair in drawn if pair in judged]
-    n = how_many(len(left), "document")
-    words = f"{n} skipped ({SKIPPED}), {len(drawn)} of them drawn to be read blind"
-    if not grades:
-        return f"{words}: none is judged yet, so what the stops cost is unknown."
-    relevant = sum(grade > 0 for grade in grades)
-    low, high = proportion_confint(relevant, len(grades), method="wilson")
-    share = f"{relevant / len(grades):.0%} (95 % interval {low:.0%} to {high:.0%})"
-    lost = f"{low * len(left):.0f} to {high * len(left):.0f}"
-    return f"{words}: {relevant} of {len(grades)} judged are relevant, {share}; of all {lost}."
-
-
 def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
     """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice.
 
-    A repeat comes later in the same query if there is room, else at the end. The questions
-    without a document come last.
+    The repeats come behind all others, the questions without a document last.
     """
     import numpy as np  # the commands that read a log do without
 
@@ -365,15 +330,9 @@ def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list
     of_query, turns = list(documents.values()), []
     for n in rng.permutation(len(of_query)):
         turns += [of_query[n][place] for place in rng.permutation(len(of_query[n]))]
-    early = max(0, len(turns) - GAP)  # those too near the end are shown again only if need be
-    order = [*rng.permutation(early), *range(early, len(turns))]
-    for turn in [turns[place] for place in sorted(order[: round(repeats * len(turns))])]:
-        first = turns.index(turn)
-        end = first + sum(other.query_id == turn.query_id for other in turns[first:])
-        earliest = first + 1 + GAP
-        place = rng.integers(earliest, end + 1) if earliest <= end else len(turns)
-        turns.insert(place, turn._replace(repeat=True))
-    return turns + questions
+    drawn = rng.permutation(len(turns))[: round(repeats * len(turns))]
+    again = [turns[place]._replace(repeat=True) for place in drawn]
+    return turns + again + questions
 
 
 def number_due(evals: EvalSet, judgments: list[Entry]) -> str:
@@ -391,47 +350,26 @@ def number_due(evals: EvalSet, judgments: list[Entry]) -> str:
     return f" {len(answered)} queries have an answer: click Finish, and {typed} shows the number."
 
 
-def next_turn(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
-    """Return the first turn of `queue` that is due, None when all are done.
+def due(queue: list[Turn], judgments: list[Entry]) -> list[Turn]:
+    """Return the turns of `queue` that are left, the next one first.
 
-    A repeat is due GAP judgments after the first one, or when nothing else is left. Whether no
+    A repeat waits for GAP judgments after the first one, unless nothing else is left. Whether no
     document answers is asked in the end, of queries without one of grade 1 or more.
     """
-    done = {entry.turn for entry in judgments}
-    answered = {entry.query_id for entry in latest(judgments).values() if entry.relevance}
-    since = {entry.pair: len(judgments) - n for n, entry in enumerate(judgments, 1)}
-    early = question = None
+    done, judged = {entry.turn for entry in judgments}, latest(judgments)
+    recent = {entry.pair for entry in judgments[-GAP:]}
+    answered = {entry.query_id for entry in judged.values() if entry.relevance}
+    now, later, questions = [], [], []
     for turn in queue:
-        if turn in done or (turn.repeat and turn.pair not in since):
+        if turn in done:
             continue
         if not turn.doc_id:
-            if turn.query_id not in answered:
-                question = question or turn
-        elif turn.repeat and since[turn.pair] < GAP:
-            early = early or turn
+            questions.append(turn)
+        elif turn.repeat and (turn.pair in recent or turn.pair not in judged):
+            later.append(turn)
         else:
-            return turn
-    return early or question
-
-
-def agreement(
-    judgments: list[Entry], grades: tuple[int, ...]
-) -> tuple[int, float | None, list[tuple[str, str, int, int]]]:
-    """Compare each repeat with the standing grade of its pair; the set allows `grades`.
-
-    Returns how many repeats there are, linearly weighted kappa (None without repeats or where
-    every grade is the same) and what differs: (query_id, doc_id, first grade, second grade).
-    """
-    from ..measure import stats  # the commands that read a log do without
-
-    standing = latest(judgments)
-    again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
-    readings = []
-    for pair in sorted(again.keys() & standing.keys()):
-        readings.append((*pair, standing[pair].relevance, again[pair]))
-    first, second = [row[2] for row in readings], [row[3] for row in readings]
-    kappa = stats.kappa(first, second, grades, weights="linear")
-    return len(readings), kappa, [row for row in readings if row[2] != row[3]]
+            now.append(turn)
+    return now + later + [turn for turn in questions if turn.query_id not in answered]
 
 
 # Several labellers, each with a log.
@@ -449,11 +387,11 @@ def last_words(logs: dict[str, list[tuple[str, dict]]]) -> dict[Pair, dict[str, 
 def joint_word(words: Sequence[Entry]) -> Entry | None:
     """Return what the labellers' last judgments of a pair say together, None where they differ.
 
-    The newest that settles it holds. Else all must give one grade, and each one's evidence proves
-    it by itself. It's an accepted offer if each of them is.
+    The newest that settles it or changes its label holds. Else all must give one grade, and each
+    one's evidence proves it by itself. It's an accepted offer if each of them is.
     """
-    if any(entry.settles for entry in words):
-        deciding = [entry for entry in words if entry.settles or entry.was is not None]
+    deciding = [entry for entry in words if entry.settles or entry.was is not None]
+    if deciding:
         return max(deciding, key=lambda entry: entry.time)
     first, *others = words
     if any(entry.relevance != first.relevance for entry in others):
@@ -463,9 +401,8 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     if len(alternatives) > len(quotes[0]):
         evidence = [own[0] if len(own) == 1 else [*own] for own in alternatives]
         first = first._replace(evidence=evidence)
-    replaced = [entry.was for entry in words if entry.was is not None]
-    offered = first.offered if all(entry.offered for entry in words) else ""
-    return first._replace(was=replaced[0] if replaced else None, offered=offered)
+    is_offered = all(entry.offered for entry in words)
+    return first._replace(offered=first.offered if is_offered else "")
 
 
 def to_settle(evals: EvalSet) -> list[Pair]:
@@ -503,12 +440,8 @@ def merge(evals: EvalSet) -> int:
         evals = evalset.load(folder)  # the files may be newer than what is held
         table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
         logs = read_all(evals)
-        new, differing = _new_judgments(evals, logs)
-        unsettled = {query_id for query_id, _ in differing}
-        kept = []
-        for entry in chain(*map(kept_entries, logs.values())):
-            if entry.doc_id or entry.query_id not in unsettled:  # else a document may answer it
-                kept.append(entry)
+        new, _ = _new_judgments(evals, logs)
+        kept = [*chain(*map(kept_entries, logs.values()))]
         judgments = _with_new(labels, new)
         listed = _without_zeros(table, judgments)
         queries = _with_kinds(listed, judgments, kept, _kinds_before(chain(*logs.values())))

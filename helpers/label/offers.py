@@ -8,8 +8,7 @@ from ..measure import evalset, stats
 from ..measure.evalset import EvalSet
 from ..measure.text import Pair
 from . import labelling
-from .labellers import agreement_text
-from .labelling import Entry
+from .labellers import agreement_text, relevant_share
 
 JUDGE = "judge.jsonl"
 
@@ -35,39 +34,31 @@ def is_blind(pair: Pair) -> bool:
 
 
 def offers_page(evals: EvalSet) -> str:
-    """Return how far the judge agrees with the blind tenth, and what offers changed, in words.
+    """Return in words what offers changed, and how far the judge agrees with the blind tenth.
 
     "" before any was shown to somebody who then judged.
     """
-    offered, accepted, changed, same, blind = by_pair(evals), [], 0, 0, []
+    offered, accepted, others, blind = by_pair(evals), [], [], []
     for words in labelling.last_words(labelling.read_all(evals)).values():
         for entry in words.values():
             if entry.offered:
-                accepted.append(entry)
+                accepted.append(entry.relevance)
             elif entry.offered_grade is not None:
-                changed += entry.relevance != entry.offered_grade
-                same += entry.relevance == entry.offered_grade
+                others.append(entry.relevance != entry.offered_grade)
             elif entry.pair in offered and is_blind(entry.pair) and not entry.settles:
-                blind.append(entry)
-    n = len(accepted) + changed + same
-    if not n:
+                blind.append((entry.relevance, offered[entry.pair]["relevance"]))
+    if not accepted and not others:
         return ""
+    n, changed = len(accepted) + len(others), sum(others)
     shown = f"offers shown: {n}; {len(accepted)} accepted, {changed} changed to another grade"
-    if same:
-        shown += f", {same} given the same grade by hand"
+    if changed < len(others):
+        shown += f", {len(others) - changed} given the same grade by hand"
     told = "none yet, so what the offers are worth is unknown"
     if blind:
-        own = [entry.relevance for entry in blind]
-        theirs = [offered[entry.pair]["relevance"] for entry in blind]
+        own, theirs = [grade for grade, _ in blind], [grade for _, grade in blind]
         told = agreement_text(own, theirs, evals.grades)
-        told += f"; relevant of these: {_relevant_share(blind)}"
+        told += f"; relevant of these: {relevant_share(own)}"
     lines = [shown, f"offers judged blind: {told}"]
     if accepted:
-        lines.append(f"relevant of the accepted offers: {_relevant_share(accepted)}")
+        lines.append(f"relevant of the accepted offers: {relevant_share(accepted)}")
     return "\n".join(lines)
-
-
-def _relevant_share(entries: list[Entry]) -> str:
-    found, n = sum(entry.relevance > 0 for entry in entries), len(entries)
-    low, high = stats.share_interval(found, n)
-    return f"{found} of {n}, {found / n:.0%} (95 % interval {low:.0%} to {high:.0%})"

@@ -39,24 +39,22 @@ class Selectable(Inert, anywidget.AnyWidget):
     selected = traitlets.Unicode("").tag(sync=True)
 
 
-def quote_of(selected: str, text: str) -> tuple[str, int]:
-    """Return the first passage of `text` that a page of it shows as `selected`, and how many do.
+def quote_of(selected: str, text: str) -> str:
+    """Return the first passage of `text` that a page of it shows as `selected`, "" for none.
 
     Only letters and digits are compared: bars of tables, stars and line ends are not selected as
     they are written. Half words become whole, and marks at both ends stay where they were selected.
-    ("", 0) where no passage has these words.
     """
     words = MARKS.join(re.findall(SIGN, selected))
     if not words:
-        return "", 0
+        return ""
     for page in (text, without_unshown(text)):
         spans = [match.span(1) for match in re.finditer(f"(?=({words}))", page)]
         if spans:
             widened = [_with_whole_words(text, *span) for span in spans]
             whole = [span for span in spans if span in widened]
-            places = whole or sorted(set(widened))
-            return _with_marks(selected, text, *places[0]), len(places)
-    return "", 0
+            return _with_marks(selected, text, *(whole or widened)[0])
+    return ""
 
 
 def without_unshown(text: str) -> str:
