@@ -1,6 +1,6 @@
 """What Finish tells in words: how far labellers are, how far they agree, what stops cost."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 
 from ..measure import stats
@@ -46,16 +46,14 @@ def _progress(evals: EvalSet, words: Words, n: int) -> str:
 
 def _agreement(evals: EvalSet, who: str, first: Words, second: Words) -> list[str]:
     """Return a line for what two labellers both judged, and one for each kind of query."""
-    both = sorted(first.keys() & second.keys())
-    if not both:
+    groups: dict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(first.keys() & second.keys()):
+        groups[who].append(pair)
+        groups[f"{who}, {evals.all_queries[pair[0]].kind}"].append(pair)
+    if not groups:
         return [f"{who}: no pair was judged by both"]
-    groups = {who: both}
-    kinds = {pair: evals.all_queries[pair[0]].kind for pair in both}
-    if len({*kinds.values()}) > 1:
-        for kind in sorted({*kinds.values()}):
-            groups[f"{who}, {kind}"] = [pair for pair in both if kinds[pair] == kind]
     lines = []
-    for title, pairs in groups.items():
+    for title, pairs in sorted(groups.items()):
         grades = [[words[pair].relevance for pair in pairs] for words in (first, second)]
         lines.append(f"{title}: {agreement_text(*grades, evals.grades)}")
     return lines
@@ -102,9 +100,7 @@ def stop_cost(evals: EvalSet) -> str:
     words = f"{n} skipped ({labelling.SKIPPED}), {len(drawn)} of them drawn to be read blind"
     if not grades:
         return f"{words}: none is judged yet, so what the stops cost is unknown."
-    low, high = stats.share_interval(sum(grade > 0 for grade in grades), len(grades))
-    lost = f"{low * len(left):.0f} to {high * len(left):.0f}"
-    return f"{words}; relevant of those judged: {relevant_share(grades)}; of all {lost}."
+    return f"{words}; relevant of those judged: {relevant_share(grades)}"
 
 
 def relevant_share(grades: list[int]) -> str:

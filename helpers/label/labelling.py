@@ -28,7 +28,7 @@ LOCK_WAIT = 10  # seconds; another process holds the lock for one line
 SKIPPED = "skipped.jsonl"  # what nobody read, because of a stop
 GAP = 5  # other documents between a document and its repeat
 ENOUGH_ZEROS = 5  # in a row, after which the rest of a query may be skipped
-BLIND_SHARE = 0.1  # of what is skipped; it is read all the same
+BLIND_SHARE = 0.1  # of what is skipped, which is read all the same, and of what is offered
 
 
 class Turn(NamedTuple):
@@ -259,30 +259,38 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
     return sorted(pairs) + [(query_id, "") for query_id in evals.waiting]
 
 
-def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]], seed: int = 0) -> list[Turn]:
+def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]]) -> list[Turn]:
     """Return the turns: queries shuffled, in each the documents by their fused ranks.
 
-    `fused` is {query_id: document ids, best first}; others come behind, by id, and the questions
-    without a document last.
+    `fused` is {query_id: document ids, best first}; others come behind, and the questions without
+    a document last.
     """
-    turns = schedule(pairs, seed, repeats=0)
+    turns, ranks = schedule(pairs, repeats=0), {}
     queries = [*dict.fromkeys(turn.query_id for turn in turns)]
+    for query_id, doc_ids in fused.items():
+        for rank, doc_id in enumerate(doc_ids):
+            ranks[query_id, doc_id] = rank
 
     def order(turn: Turn) -> tuple:
-        best = fused.get(turn.query_id, [])
-        rank = best.index(turn.doc_id) if turn.doc_id in best else len(best)
-        return not turn.doc_id, queries.index(turn.query_id), rank, turn.doc_id
+        rank = ranks.get(turn.pair, len(ranks))
+        return not turn.doc_id, queries.index(turn.query_id), rank
 
     return sorted(turns, key=order)
 
 
-def without_skipped(turns: list[Turn], left: dict[Pair, bool], seed: int = 0) -> list[Turn]:
-    """Return the turns that are left; what was drawn of the skipped ones comes last, shuffled."""
+def without_skipped(turns: list[Turn], left: dict[Pair, bool]) -> list[Turn]:
+    """Return the turns that are left; what was drawn of the skipped ones comes last, mixed."""
+    drawn = [turn for turn in turns if left.get(turn.pair)]
+    drawn.sort(key=lambda turn: turn.doc_id)  # so queries alternate
+    return [turn for turn in turns if turn.pair not in left] + drawn
+
+
+def is_drawn(pair: Pair) -> bool:
+    """Return whether a pair is of the tenth that is read blind, by a fixed seed."""
     import numpy as np  # the commands that read a log do without
 
-    drawn = [turn for turn in sorted(turns) if left.get(turn.pair)]
-    order = np.random.default_rng(seed).permutation(len(drawn))
-    return [turn for turn in turns if turn.pair not in left] + [drawn[n] for n in order]
+    seed = "\n".join(pair).encode()
+    return bool(np.random.default_rng([*seed]).random() < BLIND_SHARE)
 
 
 def unread_drawn(evals: EvalSet) -> list[Pair]:
@@ -292,16 +300,9 @@ def unread_drawn(evals: EvalSet) -> list[Pair]:
     return [pair for pair, is_drawn in left.items() if is_drawn and pair not in judged]
 
 
-def stop_row(query_id: str, doc_ids: list[str], seed: int = 0) -> dict:
-    """Return the row that skips documents of a query, a tenth of them drawn to be read blind.
-
-    Each has the same chance, and a rest of less than ten draws one in proportion.
-    """
-    import numpy as np
-
-    rng = np.random.default_rng([seed, *query_id.encode()])
-    n = int(len(doc_ids) * BLIND_SHARE + rng.random())
-    drawn = sorted(rng.choice(doc_ids, n, replace=False).tolist())
+def stop_row(query_id: str, doc_ids: list[str]) -> dict:
+    """Return the row that skips documents of a query, a tenth of them drawn to be read blind."""
+    drawn = [doc_id for doc_id in doc_ids if is_drawn((query_id, doc_id))]
     row = {"query_id": query_id, "doc_id": "", "relevance": 0}
     return {**row, "skipped": doc_ids, "drawn": drawn}
 
@@ -313,7 +314,7 @@ def zeros_in_a_row(judgments: list[Entry], query_id: str) -> int:
     return len([*zeros])
 
 
-def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
+def schedule(pairs: Iterable[Pair], repeats: float = 0.1, seed: int = 0) -> list[Turn]:
     """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice.
 
     The repeats come behind all others, the questions without a document last.
@@ -443,13 +444,13 @@ def merge(evals: EvalSet) -> int:
         new, _ = _new_judgments(evals, logs)
         kept = [*chain(*map(kept_entries, logs.values()))]
         judgments = _with_new(labels, new)
-        listed = _without_zeros(table, judgments)
-        queries = _with_kinds(listed, judgments, kept, _kinds_before(chain(*logs.values())))
+        queries = _with_answers(table, judgments, kept, _kinds_before(chain(*logs.values())))
         left = [
             {"query_id": query_id, "doc_id": doc_id, "drawn": is_drawn}
             for (query_id, doc_id), is_drawn in skipped(evals, *logs.values()).items()
         ]
-        changed = sum(query != row for query, row in zip(queries, listed, strict=True))
+        kinds = [[row.get("kind") for row in rows] for rows in (table, queries)]
+        changed = sum(before != after for before, after in zip(*kinds, strict=True))
         if left != evalset.read_extra(evals, SKIPPED):
             files.write_jsonl(folder / SKIPPED, left)
         if queries != table:
@@ -544,17 +545,6 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
     return [row for own in by_query.values() for row in own]
 
 
-def _without_zeros(table: list[dict], labels: list[dict]) -> list[dict]:
-    """Return the rows of the queries; what has the grade 0 by now is no longer listed."""
-    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
-    queries = []
-    for row in table:
-        listed = row.get("relevant_doc_ids", [])
-        left = [doc_id for doc_id in listed if (row["query_id"], doc_id) not in zeros]
-        queries.append(row if left == listed else {**row, "relevant_doc_ids": left})
-    return queries
-
-
 def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
     """Return the kind of each query before it was set aside, also of those taken back."""
     kinds = {}
@@ -566,24 +556,28 @@ def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
     return kinds
 
 
-def _with_kinds(
+def _with_answers(
     table: list[dict], labels: list[dict], kept: list[Entry], before: dict[str, str]
 ) -> list[dict]:
-    """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
+    """Return the rows of the queries, listing no zeros, with the kinds that the log gives.
 
-    A kind none that nobody remembers another for, and that is none no more, is unspecified.
+    A relevant document wins. A kind none that nobody remembers another for, and that is none no
+    more, is unspecified.
     """
+    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
     answered = {row["query_id"] for row in labels if row["relevance"]}
-    aside = {entry.query_id for entry in kept if not entry.doc_id}
+    aside = {entry.query_id for entry in kept if not entry.doc_id} - answered
     queries = []
     for row in table:
         query_id, was_none = row["query_id"], row.get("kind") == files.NO_ANSWER
-        is_none = query_id in aside if query_id in before else was_none
-        if query_id in answered:
-            is_none = False
-        if is_none == was_none:
-            queries.append(row)
-        else:
+        if listed := row.get("relevant_doc_ids"):
+            left = [doc_id for doc_id in listed if (query_id, doc_id) not in zeros]
+            row = {**row, "relevant_doc_ids": left}
+        is_none = query_id in aside
+        if query_id not in before and query_id not in answered:
+            is_none = was_none
+        if is_none != was_none:
             kind = files.NO_ANSWER if is_none else before.get(query_id, "unspecified")
-            queries.append({**row, "kind": kind})
+            row = {**row, "kind": kind}
+        queries.append(row)
     return queries

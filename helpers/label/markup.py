@@ -135,35 +135,13 @@ def batch_html(pages: list[tuple[str, list[str]]], words: set[str]) -> Markup:
     return frame.format(STYLE, batch)
 
 
-def old_label_html(row: dict, now: list | str = "") -> Markup:
-    """Return the label that a row gives, with its evidence and the passages that are like it now.
-
-    "" for a row that is read blind.
-    """
-    if not row.get("evidence"):
-        return Markup("")
-    why = f"; {row['why']}" if "why" in row else ""
-    page = Markup("<p>before: {} (grade {}{})</p>")
-    page = page.format(_evidence_html(row["evidence"]), row.get("relevance", "unknown"), why)
-    if now:
-        page += Markup("<p>now: {}</p>").format(_evidence_html(now))
-    return page
-
-
-def _evidence_html(evidence: list | str) -> Markup:
-    quoted = Markup("<q>{}</q>").format
-    alternatives = evalset.evidence_quotes({"evidence": evidence})
-    return Markup(" or ").join(Markup(" and ").join(map(quoted, own)) for own in alternatives)
-
-
-def offer_html(offer: dict) -> Markup:
-    """Return a row of judge.jsonl as an offer, "" for {}."""
-    if not offer:
-        return Markup("")
-    quote = offer.get("evidence", "").strip()
-    words = Markup(": <q>{}</q>").format(quote) if quote else ""
-    page = Markup("<p>{} offers grade {}{}</p>")
-    return page.format(offer["model"], offer["relevance"], words)
+def label_html(who: str, row: dict) -> Markup:
+    """Return who gives a grade, the grade, and the quotes that prove it."""
+    quoted, alternatives = Markup("<q>{}</q>").format, []
+    for own in evalset.evidence_quotes(row):
+        alternatives.append(Markup(" and ").join(map(quoted, own)))
+    page = Markup("<p>{} grade {} {}</p>")
+    return page.format(who, row.get("relevance", "unknown"), Markup(" or ").join(alternatives))
 
 
 def guide_html(folder: Path) -> Markup:

@@ -2,9 +2,7 @@
 
 from collections.abc import Collection
 
-import numpy as np
-
-from ..measure import evalset, stats
+from ..measure import evalset
 from ..measure.evalset import EvalSet
 from ..measure.text import Pair
 from . import labelling
@@ -24,13 +22,7 @@ def to_show(evals: EvalSet, pairs: Collection[Pair]) -> dict[Pair, dict]:
     labelled = {label[:2] for label in evals.judgments}
     found = by_pair(evals).items()
     wanted = {*pairs} - labelled
-    return {pair: row for pair, row in found if pair in wanted and not is_blind(pair)}
-
-
-def is_blind(pair: Pair) -> bool:
-    """Return whether a pair is of the tenth that is judged without its offer, by a fixed seed."""
-    rng = np.random.default_rng([stats.SEED, *"\n".join(pair).encode()])
-    return bool(rng.random() < labelling.BLIND_SHARE)
+    return {pair: row for pair, row in found if pair in wanted and not labelling.is_drawn(pair)}
 
 
 def offers_page(evals: EvalSet) -> str:
@@ -45,7 +37,7 @@ def offers_page(evals: EvalSet) -> str:
                 accepted.append(entry.relevance)
             elif entry.offered_grade is not None:
                 others.append(entry.relevance != entry.offered_grade)
-            elif entry.pair in offered and is_blind(entry.pair) and not entry.settles:
+            elif entry.pair in offered and labelling.is_drawn(entry.pair) and not entry.settles:
                 blind.append((entry.relevance, offered[entry.pair]["relevance"]))
     if not accepted and not others:
         return ""

@@ -76,7 +76,6 @@ class Panel(View):
         self,
         evals: EvalSet,
         pairs: list[Pair],
-        seed: int = 0,
         repeats: float = 0.1,
         task: Task = LABELLING,
         order: str = "",
@@ -84,7 +83,7 @@ class Panel(View):
     ):
         faults = [labelling.judgment_fault(Entry(*pair, 0), evals) for pair in sorted(set(pairs))]
         files.refuse([fault for fault in faults if fault])
-        self.evals, self.task, self.seed, self.log = evals, task, seed, task.log
+        self.evals, self.task, self.log = evals, task, task.log
         self.old = reading.waiting(evals)
         self.is_finding = (order or evals.reading) == "find"
         self.queue = self._turns(pairs, repeats)
@@ -103,35 +102,38 @@ class Panel(View):
         self._next("")
 
     def _turns(self, pairs: list[Pair], repeats: float) -> list[Turn]:
-        """Return the turns by what an old label can change; what Accept can take comes once."""
+        """Return the turns by what an old label can change; no such label is judged twice."""
         if self.is_finding:
-            turns = find_turns(self.evals, pairs, self.seed)
+            turns = find_turns(self.evals, pairs)
         else:
-            turns = labelling.schedule(pairs, self.seed, repeats)
-        places = {}
-        for turn in turns:
-            row = self.old.get(turn.pair, {})
-            if not turn.repeat or "evidence" not in row:
-                places[turn] = reading.place(self.evals, row)
-        return sorted(places, key=places.get)
+            turns = labelling.schedule(pairs, 0 if self.old else repeats)
+        rows = self.old
+        return sorted(turns, key=lambda turn: reading.place(self.evals, rows.get(turn.pair, {})))
 
     def _build(self) -> None:
-        """Say what each button does, and make the page."""
-        grades = self.evals.grades
-        self.actions = {str(grade): partial(self._judge, grade) for grade in grades}
-        labels = {name: f"{name} helps in part" for name in self.actions}  # the guide tells more
-        labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
-        keys = {name: name for name in self.actions if len(name) == 1} | KEYS
-        self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
-        self.actions |= {STOP: self._stop, ACCEPT: self._accept, BLIND: self._blind}
-        self.actions |= {EACH: self._open_each, FINISH: self._finish}
-        self.actions |= {NEXT_LINE: partial(self._take_line, 1)}
-        self.actions |= {LINE_BEFORE: partial(self._take_line, -1)}
-        self.actions |= {AND: partial(self._ask_for_more, PLUS)}
-        self.actions |= {OR: partial(self._ask_for_more, EITHER)}
+        """Say what each button and key does, and make the page."""
+        last = str(self.evals.grades[-1])
+        grades = {str(grade): partial(self._judge, grade) for grade in self.evals.grades}
+        self.actions = grades | {
+            AND: partial(self._ask_for_more, PLUS),
+            OR: partial(self._ask_for_more, EITHER),
+            NEXT_LINE: partial(self._take_line, 1),
+            LINE_BEFORE: partial(self._take_line, -1),
+            SKIP: self._skip,
+            UNDO: self._undo,
+            FINISH: self._finish,
+            ASIDE: self._set_aside,
+            STOP: self._stop,
+            ACCEPT: self._accept,
+            EACH: self._open_each,
+            BLIND: self._blind,
+        }
+        captions = {name: f"{name} helps in part" for name in grades}  # the guide tells more
+        captions |= {"0": "0 does not help", last: f"{last} answers it"}
+        captions |= {name: name for name in BUTTONS}
+        keys = {name: name for name in grades if len(name) == 1} | KEYS
         guide = markup.guide_html(self.evals.folder)
-        labels |= {name: name for name in BUTTONS}
-        super().__init__(labels, keys, guide, self._act, self.task == LABELLING)
+        super().__init__(captions, keys, guide, self._act, self.task == LABELLING)
         self.document.observe(self._selected, "selected")
         self.key.observe(self._typed, "value")
         self.search.observe(self._searched, "value")
@@ -282,7 +284,7 @@ class Panel(View):
     def _stop(self) -> None:
         """Leave the rest of a query unread; a tenth of it comes later, among other queries."""
         rest = [turn.doc_id for turn in self._rest()]
-        row = labelling.stop_row(self.turn.query_id, rest, self.seed)
+        row = labelling.stop_row(self.turn.query_id, rest)
         self._write(row, f"{how_many(len(rest), 'document')} skipped.")
 
     def _searched(self, change: dict) -> None:
@@ -365,7 +367,7 @@ class Panel(View):
         self.acts = labelling.kept_acts(log)
         self.entries = [act for act in self.acts if not act.skipped]
         self.left = labelling.skipped(self.evals, log) if self.is_finding else {}
-        turns = labelling.without_skipped(self.queue, self.left, self.seed)
+        turns = labelling.without_skipped(self.queue, self.left)
         self.due = labelling.due(turns, self.entries)
         self.turn = next(iter([*self.asked, *self.due]), None)
         self.found, self.results.value, self.search.disabled = [], "", not self.turn
@@ -374,9 +376,8 @@ class Panel(View):
         if self.turn in self.asked and (standing := self._standing(self.turn.pair)):
             words += f" Its grade so far: {standing['relevance']}."
         if STOP in self.live:
-            zeros = labelling.zeros_in_a_row(self.entries, self.turn.query_id)
             left = how_many(len(self._rest()), "document")
-            words += f" {zeros} zeros in a row: {STOP} (q) leaves {left} unread."
+            words += f" {labelling.ENOUGH_ZEROS} zeros in a row: {STOP} (q) leaves {left} unread."
         self.say(words + labelling.number_due(self.evals, self.entries))
 
     def _count(self) -> None:
@@ -388,7 +389,8 @@ class Panel(View):
         found = [entry for entry in given if entry.relevance and entry.query_id in queries]
         done = f"{len(queries - unread)} of {how_many(len(queries), 'query')}"
         n = len(self.documents)
-        self.show_progress(n - len(left), n, f"{done}, {len(found)} relevant found")
+        self.bar.max, self.bar.value = n or 1, n - len(left)
+        self.count.value = f"{done}, {len(found)} relevant found"
 
     def _show_turn(self) -> None:
         """Show the turn, or pages that may be confirmed together, or the end."""
@@ -426,7 +428,7 @@ class Panel(View):
             pages.append((self.evals.documents[turn.doc_id].title, self._best(turn)))
             judges.add(self.offers[turn.pair]["model"])
         self.buttons[ACCEPT].description = f"{ACCEPT}: grade 0 for all {len(pages)}"
-        heading += markup.offer_html({"model": ", ".join(sorted(judges)), "relevance": 0})
+        heading += markup.label_html(f"{', '.join(sorted(judges))} offers", {"relevance": 0})
         page = markup.batch_html(pages, self.words[self.turn.query_id])
         self.show_page(heading, page, live | {ACCEPT, EACH, BLIND})
 
@@ -437,11 +439,7 @@ class Panel(View):
         best = [] if is_plain else self._best(turn)
         self._take_lines(document, best)
         self.proposed = self._acceptable()
-        row = self.old.get(turn.pair, {})
-        if turn in self.asked:
-            row = self._standing(turn.pair) or row
-        heading += markup.old_label_html(row, self.proposed.get("evidence", ""))
-        heading += markup.offer_html(self._offer(turn))
+        heading += self._former_labels()
         live = live | {*map(str, self.evals.grades), AND, OR, SKIP, NEXT_LINE, LINE_BEFORE}
         if self.offers:
             live.add(BLIND)
@@ -450,6 +448,20 @@ class Panel(View):
             self.buttons[ACCEPT].description = f"{ACCEPT}: grade {self.proposed['relevance']}"
         page = markup.document_html(document, self.words[turn.query_id], best)
         self.show_page(heading, page, live)
+
+    def _former_labels(self) -> Markup:
+        """Return the label of the page so far and what may be accepted; "" to judge blind."""
+        row, offer, told = self.old.get(self.turn.pair, {}), self._offer(self.turn), Markup("")
+        if self.turn in self.asked:
+            row = self._standing(self.turn.pair) or row
+        if row.get("evidence"):
+            why = f" ({row['why']})" if "why" in row else ""
+            told += markup.label_html(f"before{why}:", row)
+        if offer:
+            told += markup.label_html(f"{offer['model']} offers", offer)
+        elif self.proposed:
+            told += markup.label_html("now:", self.proposed)
+        return told
 
     def _take_lines(self, document: evalset.Document | None, best: list[str] | None = None) -> None:
         """Hold the lines below the title ready as evidence, the best ones first; none is taken."""
@@ -462,12 +474,12 @@ class Panel(View):
         self.evidence.layout.display = None if document else "none"
 
 
-def find_turns(evals: EvalSet, pairs: list[Pair], seed: int) -> list[Turn]:
+def find_turns(evals: EvalSet, pairs: list[Pair]) -> list[Turn]:
     """Return the turns of the order that finds: in each query the likeliest documents first."""
     from . import pooling  # takes two seconds to import
 
     fused = pooling.fused(pooling.by_ranker(evals, keep=True))
-    return labelling.find_order(pairs, fused, seed)
+    return labelling.find_order(pairs, fused)
 
 
 def reopen(evals: EvalSet, query_id: str) -> None:

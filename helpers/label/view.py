@@ -66,10 +66,6 @@ class View:
                 meanings[key] = self.captions.get(name, name).removeprefix(f"{key} ")
         self.key_line.value = markup.keys_html(meanings)
 
-    def show_progress(self, done: int, n: int, words: str) -> None:
-        """Show how many of `n` documents are done, and the same in words."""
-        self.bar.max, self.bar.value, self.count.value = n or 1, done, words
-
 
 def _labelled(kind: type, label: str, width: str) -> widgets.Widget:
     """Return an input; its description is its label."""

@@ -179,6 +179,10 @@ def test_progress_and_agreement_by_labeller_and_kind_stand_on_one_page(folder, c
     assert capsys.readouterr().out.endswith(f"\n\n{PAGE}\n")
     write_rows(folder / BEN, *again, helps("q2", "disk-full", 1) | {"settles": True})
     page = labellers.labellers_page(evals)
-    assert "ben: 4 of 4" in page and "n = 3, 67% equal" in page and "differently" not in page
+    assert (
+        "ben: 4 of 4" in page
+        and "ana and ben: n = 3, 67% equal" in page
+        and "differently" not in page
+    )
     write_rows(folder / BEN, entry("q2", "queue-full"))
     assert "ana and ben: no pair was judged by both" in labellers.labellers_page(evals)

@@ -26,7 +26,7 @@ def offering(folder, monkeypatch, *lines, blind=()):
     """Return a panel of q1 with offers, of which the pairs in `blind` are drawn."""
     unlabelled(folder)
     write_rows(folder / offers.JUDGE, *lines)
-    monkeypatch.setattr(offers, "is_blind", {*blind}.__contains__)
+    monkeypatch.setattr(labelling, "is_drawn", {*blind}.__contains__)
     return opened(folder, [PAIR, OTHER], order="find")
 
 
@@ -40,16 +40,16 @@ def go_to(shown, pair):
 
 
 def test_a_tenth_is_drawn_by_seed():
-    drawn = [offers.is_blind((f"q{n}", "d")) for n in range(2000)]
+    drawn = [labelling.is_drawn((f"q{n}", "d")) for n in range(2000)]
     assert 160 < sum(drawn) < 240
-    assert drawn[:99] == [offers.is_blind((f"q{n}", "d")) for n in range(99)]
+    assert drawn[:99] == [labelling.is_drawn((f"q{n}", "d")) for n in range(99)]
 
 
 def test_an_offer_is_accepted_changed_or_left_out(folder, monkeypatch):
     lines = offer(PAIR, 0, model="m-0"), offer(PAIR, 2, evidence="logs. Then"), offer(OTHER, 0)
     shown = offering(folder, monkeypatch, *lines)
     go_to(shown, PAIR)
-    assert "m-1 offers grade 2: <q>logs. Then</q>" in heading(shown)
+    assert "m-1 offers grade 2 <q>logs. Then</q>" in heading(shown)
     assert {"Accept", "Blind"} <= live(shown)
     assert shown.buttons["Accept"].description == "Accept: grade 2"
     shown.key.value = "b"
@@ -59,7 +59,7 @@ def test_an_offer_is_accepted_changed_or_left_out(folder, monkeypatch):
     shown.key.value = "a"
     given = logged(folder)[-1]
     assert (given["evidence"], given["offered"]) == ("logs.\n\nThen", "m-1")
-    assert "m-1 offers grade 0</p>" in heading(shown)
+    assert "m-1 offers grade 0 </p>" in heading(shown)
     assert shown.buttons["Accept"].description == "Accept: grade 0"
     shown.evidence.value = PROOF["queue-full"]
     shown.buttons["1"].click()
@@ -140,7 +140,7 @@ def zeros(tmp_path, monkeypatch):
     query = {"query_id": "q", "query": "fact", "relevant_doc_ids": []}
     write_rows(tmp_path / "retrieval_queries.jsonl", query)
     write_rows(tmp_path / offers.JUDGE, *(offer(("q", d), int(d == "d10")) for d in doc_ids))
-    monkeypatch.setattr(offers, "is_blind", {("q", "d2")}.__contains__)
+    monkeypatch.setattr(labelling, "is_drawn", {("q", "d2")}.__contains__)
     turns = [Turn("q", d) for d in doc_ids]
     monkeypatch.setattr(panel, "find_turns", lambda *_: turns)
     return opened(tmp_path, [turn.pair for turn in turns], order="find")
@@ -149,7 +149,7 @@ def zeros(tmp_path, monkeypatch):
 def test_zeros_are_confirmed_in_batches_of_five_with_their_best_passages(zeros):
     shown, folder = zeros, zeros.evals.folder
     page = html.unescape(shown.document.value)
-    assert "m-1 offers grade 0</p>" in heading(shown)
+    assert "m-1 offers grade 0 </p>" in heading(shown)
     assert "<b>T d0</b></p><blockquote>The <mark>fact</mark> 0.</blockquote>" in page
     assert "T d1" in page and "T d2" not in page and "Nothing" not in page
     assert live(shown) == {"Accept", "One by one", "Blind", "Finish"}
@@ -166,7 +166,7 @@ def test_zeros_are_confirmed_in_batches_of_five_with_their_best_passages(zeros):
     assert shown.buttons["Accept"].description == "Accept: grade 0 for all 5"
     shown.key.value = "a"
     assert [row["doc_id"] for row in logged(folder)[3:]] == ["d3", "d4", "d5", "d6", "d7"]
-    assert "8 zeros in a row: Next query (q) leaves 3 documents unread" in message(shown)
+    assert "5 zeros in a row: Next query (q) leaves 3 documents unread" in message(shown)
     assert {"Next query", "Accept", "One by one"} <= live(shown)
     shown.buttons["Undo"].click()  # one after the other, and alone
     assert message(shown).startswith("Taken back.") and shown.turn.doc_id == "d7"

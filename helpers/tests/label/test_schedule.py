@@ -28,12 +28,12 @@ def pairs_of(queries, documents):
 
 def test_order_is_seeded_and_query_by_query():
     pairs = pairs_of("ab", 9)
-    turns = labelling.schedule(pairs, seed=1, repeats=0)
-    assert turns == labelling.schedule(pairs[::-1] + pairs, seed=1, repeats=0)
-    assert turns != labelling.schedule(pairs, seed=2, repeats=0)
+    turns = labelling.schedule(pairs, 0, seed=1)
+    assert turns == labelling.schedule(pairs[::-1] + pairs, 0, seed=1)
+    assert turns != labelling.schedule(pairs, 0, seed=2)
     assert sorted(t[:2] for t in turns) == pairs and [t[:2] for t in turns] != pairs
     assert len({t.query_id for t in turns[:9]}) == len({t.query_id for t in turns[9:]}) == 1
-    firsts = {labelling.schedule(pairs_of("abcdef", 1), seed)[0] for seed in range(9)}
+    firsts = {labelling.schedule(pairs_of("abcdef", 1), 0, seed)[0] for seed in range(9)}
     assert len(firsts) > 2  # queries are shuffled too
 
 
@@ -67,7 +67,7 @@ def test_the_panel_says_when_the_number_is_due(many, monkeypatch):
 
 
 def test_repeats_come_later_unannounced_and_are_compared(many):
-    shown, turns = opened(many, seed=2, repeats=0.25), []
+    shown, turns = opened(many, repeats=0.25), []
     while shown.turn:
         assert "again" not in shown.message.value + shown.count.value + shown.document.value
         turns.append(do(shown, int(shown.turn.repeat)))
@@ -94,7 +94,7 @@ def test_repeats_survive_skips_undo_and_a_restart(many):
 def test_repeats_stand_behind_all_documents_in_any_order():
     drawn = set()
     for seed in range(200):
-        turns = labelling.schedule(pairs_of("pq", 9), seed, 1 / 18)
+        turns = labelling.schedule(pairs_of("pq", 9), 1 / 18, seed)
         assert [turn.repeat for turn in turns] == [False] * 18 + [True]
         drawn.add(turns.index(turns[18]._replace(repeat=False)))
     assert drawn == {*range(18)}
@@ -160,25 +160,26 @@ def test_agreement_by_hand():
 def test_the_likeliest_documents_of_a_query_come_first_and_none_twice():
     pairs = [*pairs_of("abcd", 4), ("a", "")]
     fused = {q: ["3", "1", "9"] for q in "abc"} | {"z": ["0"]}
-    turns = labelling.find_order(pairs, fused, seed=2)
+    turns = labelling.find_order(pairs, fused)
     queries = [*dict.fromkeys(turn.query_id for turn in turns[:-1])]
-    blind = labelling.schedule(pairs, seed=2, repeats=0)
+    blind = labelling.schedule(pairs, repeats=0)
     assert queries == [*dict.fromkeys(turn.query_id for turn in blind[:-1])] != [*"abcd"]
-    orders = {q: "0123" if q == "d" else "3102" for q in "abcd"}
-    assert turns == [Turn(q, d) for q in queries for d in orders[q]] + [Turn("a", "")]
+    for n, q in enumerate(queries):
+        own = [turn.doc_id for turn in turns[4 * n : 4 * n + 4] if turn.query_id == q]
+        assert own[:2] == ["3", "1"] or q == "d"
+        assert sorted(own) == [*"0123"]  # those that nothing ranks are mixed
+    assert turns[16:] == [Turn("a", "")]
 
 
-def test_a_tenth_of_what_is_skipped_is_drawn_each_document_with_the_same_chance():
+def test_a_tenth_of_what_is_skipped_is_drawn_by_pair():
     drawn, doc_ids = Counter(), [str(n) for n in range(25)]
-    for seed in range(400):
-        row = labelling.stop_row("q", doc_ids, seed)
-        assert row == labelling.stop_row("q", doc_ids, seed) and row["skipped"] == doc_ids
-        assert len(row["drawn"]) in (2, 3) and {*row["drawn"]} <= {*doc_ids}
+    for n in range(400):
+        row = labelling.stop_row(f"q{n}", doc_ids)
+        assert row == labelling.stop_row(f"q{n}", doc_ids) and row["skipped"] == doc_ids
+        assert {*row["drawn"]} <= {*doc_ids}
         drawn.update(row["drawn"])
-    assert sum(drawn.values()) == pytest.approx(1000, abs=40)
+    assert sum(drawn.values()) == pytest.approx(1000, abs=100)
     assert min(drawn.values()) > 20 and max(drawn.values()) < 65  # 40 each, sd 6
-    others = [labelling.stop_row(q, doc_ids)["drawn"] for q in ("q1", "q2", "q3", "q4")]
-    assert any(other != others[0] for other in others)
 
 
 @pytest.fixture
@@ -225,7 +226,7 @@ def test_a_query_may_end_after_five_zeros_in_a_row_and_undo_takes_the_end_back(f
     assert shown.turn == Turn(first, "d01") and "Next query" in live(shown)
     assert "Taken back." in shown.message.value
     do(shown, 0)
-    assert "6 zeros in a row: Next query (q) leaves 1 document unread" in shown.message.value
+    assert "5 zeros in a row: Next query (q) leaves 1 document unread" in shown.message.value
 
 
 def test_what_was_drawn_comes_last_without_a_sign_and_finish_tells_what_the_stops_cost(finding):
@@ -250,7 +251,7 @@ def test_what_was_drawn_comes_last_without_a_sign_and_finish_tells_what_the_stop
     shown = find(finding)
     shown.buttons["Finish"].click()
     told = "6 documents skipped (skipped.jsonl), 2 of them drawn to be read blind; "
-    told += "relevant of those judged: 0 of 2, 0% (95 % interval 0% to 66%); of all 0 to 4."
+    told += "relevant of those judged: 0 of 2, 0% (95 % interval 0% to 66%)"
     assert told in shown.message.value
     written = {row["doc_id"]: row["drawn"] for row in rows(finding / "skipped.jsonl")}
     assert written == {d: d in rest[2:4] for d in rest}
