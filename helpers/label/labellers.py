@@ -1,6 +1,6 @@
-"""How far each labeller is, and how far they agree: one page in words."""
+"""What Finish tells in words: how far labellers are, how far they agree, what stops cost."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 
 from ..measure import stats
@@ -46,16 +46,14 @@ def _progress(evals: EvalSet, words: Words, n: int) -> str:
 
 def _agreement(evals: EvalSet, who: str, first: Words, second: Words) -> list[str]:
     """Return a line for what two labellers both judged, and one for each kind of query."""
-    both = sorted(first.keys() & second.keys())
-    if not both:
+    groups: dict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(first.keys() & second.keys()):
+        groups[who].append(pair)
+        groups[f"{who}, {evals.all_queries[pair[0]].kind}"].append(pair)
+    if not groups:
         return [f"{who}: no pair was judged by both"]
-    groups = {who: both}
-    kinds = {pair: evals.all_queries[pair[0]].kind for pair in both}
-    if len({*kinds.values()}) > 1:
-        for kind in sorted({*kinds.values()}):
-            groups[f"{who}, {kind}"] = [pair for pair in both if kinds[pair] == kind]
     lines = []
-    for title, pairs in groups.items():
+    for title, pairs in sorted(groups.items()):
         grades = [[words[pair].relevance for pair in pairs] for words in (first, second)]
         lines.append(f"{title}: {agreement_text(*grades, evals.grades)}")
     return lines
@@ -67,3 +65,46 @@ def agreement_text(first: list[int], second: list[int], grades: tuple[int, ...])
     kappa = stats.kappa(first, second, grades, weights="linear")
     value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
     return f"n = {len(first)}, {equal:.0%} equal, weighted kappa (linear) {value}"
+
+
+def own_agreement(judgments: list[Entry], grades: tuple[int, ...]) -> str:
+    """Return in words how far the repeats agree with the standing grades of their pairs."""
+    standing = labelling.latest(judgments)
+    again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
+    both = sorted(again.keys() & standing.keys())
+    if not both:
+        return "No document came twice: your agreement with yourself is unknown."
+    first = [standing[pair].relevance for pair in both]
+    told = agreement_text(first, [again[pair] for pair in both], grades)
+    return f"Some documents were shown twice. Agreement with yourself: {told}."
+
+
+def grades_given(evals: EvalSet, pair: Pair) -> str:
+    """Return what each labeller said of a pair, in words."""
+    own = labelling.last_words(labelling.read_all(evals)).get(pair, {}).items()
+    return ", ".join(f"{labeller_of(log)} {entry.relevance}" for log, entry in own)
+
+
+def stop_cost(evals: EvalSet) -> str:
+    """Return in words what was skipped, and how much of it is relevant by those drawn of it.
+
+    "" where nothing was skipped.
+    """
+    left = labelling.skipped(evals, *labelling.read_all(evals).values())
+    if not left:
+        return ""
+    judged = {label[:2]: label.relevance for label in evals.judgments}
+    drawn = [pair for pair, is_drawn in left.items() if is_drawn]
+    grades = [judged[pair] for pair in drawn if pair in judged]
+    n = how_many(len(left), "document")
+    words = f"{n} skipped ({labelling.SKIPPED}), {len(drawn)} of them drawn to be read blind"
+    if not grades:
+        return f"{words}: none is judged yet, so what the stops cost is unknown."
+    return f"{words}; relevant of those judged: {relevant_share(grades)}"
+
+
+def relevant_share(grades: list[int]) -> str:
+    """Return how many of some grades are 1 or more, with the interval of that share."""
+    found, n = sum(grade > 0 for grade in grades), len(grades)
+    low, high = stats.share_interval(found, n)
+    return f"{found} of {n}, {found / n:.0%} (95 % interval {low:.0%} to {high:.0%})"

@@ -28,7 +28,7 @@ LOCK_WAIT = 10  # seconds; another process holds the lock for one line
 SKIPPED = "skipped.jsonl"  # what nobody read, because of a stop
 GAP = 5  # other documents between a document and its repeat
 ENOUGH_ZEROS = 5  # in a row, after which the rest of a query may be skipped
-BLIND_SHARE = 0.1  # of what is skipped; it is read all the same
+BLIND_SHARE = 0.1  # of what is skipped, which is read all the same, and of what is offered
 
 
 class Turn(NamedTuple):
@@ -67,6 +67,7 @@ class Entry(NamedTuple):
     was: int | None = None  # the grade in the set that this one takes the place of
     settles: bool = False  # it decides between other people's grades
     offered: str = ""  # the judge whose grade was accepted
+    offered_grade: int | None = None  # of an offer that was shown and not accepted
 
     @property
     def pair(self) -> Pair:
@@ -121,7 +122,7 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
         return []
     problems, judgments = [], []
     rows = list(files.rows(path, problems))
-    if problems and half_line(evals, name):
+    if problems and files.half_line(path.read_bytes()):
         problems.pop()  # nobody was told that it is saved, so its turn comes again
     for place, row in rows:
         faults = _row_faults(row, evals)
@@ -131,12 +132,6 @@ def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
     problems += evalset.orphan_faults(judgments, evals.all_queries, evals.folder)
     files.refuse(problems)
     return rows
-
-
-def half_line(evals: EvalSet, name: str = LOG) -> bytes:
-    """Return the last line of a log if a killed process left it half written, else b""."""
-    path = evals.folder / name
-    return files.half_line(path.read_bytes()) if path.is_file() else b""
 
 
 def _row_faults(row: dict, evals: EvalSet) -> list[str]:
@@ -264,30 +259,38 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
     return sorted(pairs) + [(query_id, "") for query_id in evals.waiting]
 
 
-def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]], seed: int = 0) -> list[Turn]:
+def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]]) -> list[Turn]:
     """Return the turns: queries shuffled, in each the documents by their fused ranks.
 
-    `fused` is {query_id: document ids, best first}; others come behind, by id, and the questions
-    without a document last.
+    `fused` is {query_id: document ids, best first}; others come behind, and the questions without
+    a document last.
     """
-    turns = schedule(pairs, seed, repeats=0)
+    turns, ranks = schedule(pairs, repeats=0), {}
     queries = [*dict.fromkeys(turn.query_id for turn in turns)]
+    for query_id, doc_ids in fused.items():
+        for rank, doc_id in enumerate(doc_ids):
+            ranks[query_id, doc_id] = rank
 
     def order(turn: Turn) -> tuple:
-        best = fused.get(turn.query_id, [])
-        rank = best.index(turn.doc_id) if turn.doc_id in best else len(best)
-        return not turn.doc_id, queries.index(turn.query_id), rank, turn.doc_id
+        rank = ranks.get(turn.pair, len(ranks))
+        return not turn.doc_id, queries.index(turn.query_id), rank
 
     return sorted(turns, key=order)
 
 
-def without_skipped(turns: list[Turn], left: dict[Pair, bool], seed: int = 0) -> list[Turn]:
-    """Return the turns that are left; what was drawn of the skipped ones comes last, shuffled."""
+def without_skipped(turns: list[Turn], left: dict[Pair, bool]) -> list[Turn]:
+    """Return the turns that are left; what was drawn of the skipped ones comes last, mixed."""
+    drawn = [turn for turn in turns if left.get(turn.pair)]
+    drawn.sort(key=lambda turn: turn.doc_id)  # so queries alternate
+    return [turn for turn in turns if turn.pair not in left] + drawn
+
+
+def is_drawn(pair: Pair) -> bool:
+    """Return whether a pair is of the tenth that is read blind, by a fixed seed."""
     import numpy as np  # the commands that read a log do without
 
-    drawn = [turn for turn in sorted(turns) if left.get(turn.pair)]
-    order = np.random.default_rng(seed).permutation(len(drawn))
-    return [turn for turn in turns if turn.pair not in left] + [drawn[n] for n in order]
+    seed = "\n".join(pair).encode()
+    return bool(np.random.default_rng([*seed]).random() < BLIND_SHARE)
 
 
 def unread_drawn(evals: EvalSet) -> list[Pair]:
@@ -297,16 +300,9 @@ def unread_drawn(evals: EvalSet) -> list[Pair]:
     return [pair for pair, is_drawn in left.items() if is_drawn and pair not in judged]
 
 
-def stop_row(query_id: str, doc_ids: list[str], seed: int = 0) -> dict:
-    """Return the row that skips documents of a query, a tenth of them drawn to be read blind.
-
-    Each has the same chance, and a rest of less than ten draws one in proportion.
-    """
-    import numpy as np
-
-    rng = np.random.default_rng([seed, *query_id.encode()])
-    n = int(len(doc_ids) * BLIND_SHARE + rng.random())
-    drawn = sorted(rng.choice(doc_ids, n, replace=False).tolist())
+def stop_row(query_id: str, doc_ids: list[str]) -> dict:
+    """Return the row that skips documents of a query, a tenth of them drawn to be read blind."""
+    drawn = [doc_id for doc_id in doc_ids if is_drawn((query_id, doc_id))]
     row = {"query_id": query_id, "doc_id": "", "relevance": 0}
     return {**row, "skipped": doc_ids, "drawn": drawn}
 
@@ -318,39 +314,10 @@ def zeros_in_a_row(judgments: list[Entry], query_id: str) -> int:
     return len([*zeros])
 
 
-def stop_cost(evals: EvalSet) -> str:
-    """Return in words what was skipped, and how much of it is relevant by those drawn of it.
-
-    The interval is that of a share (Wilson 1927). "" where nothing was skipped.
-    """
-    from statsmodels.stats.proportion import proportion_confint  # only who skips needs it
-
-    logs = read_all(evals)
-    left = skipped(evals, *logs.values())
-    if not left:
-        return ""
-    judged = {label[:2]: label.relevance for label in evals.judgments}
-    for pair, words in last_words(logs).items():
-        if entry := joint_word([*words.values()]):
-            judged[pair] = entry.relevance
-    drawn = [pair for pair, is_drawn in left.items() if is_drawn]
-    grades = [judged[pair] for pair in drawn if pair in judged]
-    n = how_many(len(left), "document")
-    words = f"{n} skipped ({SKIPPED}), {len(drawn)} of them drawn to be read blind"
-    if not grades:
-        return f"{words}: none is judged yet, so what the stops cost is unknown."
-    relevant = sum(grade > 0 for grade in grades)
-    low, high = proportion_confint(relevant, len(grades), method="wilson")
-    share = f"{relevant / len(grades):.0%} (95 % interval {low:.0%} to {high:.0%})"
-    lost = f"{low * len(left):.0f} to {high * len(left):.0f}"
-    return f"{words}: {relevant} of {len(grades)} judged are relevant, {share}; of all {lost}."
-
-
-def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list[Turn]:
+def schedule(pairs: Iterable[Pair], repeats: float = 0.1, seed: int = 0) -> list[Turn]:
     """Return the turns: queries shuffled, documents shuffled in each, a share `repeats` twice.
 
-    A repeat comes later in the same query if there is room, else at the end. The questions
-    without a document come last.
+    The repeats come behind all others, the questions without a document last.
     """
     import numpy as np  # the commands that read a log do without
 
@@ -364,15 +331,9 @@ def schedule(pairs: Iterable[Pair], seed: int = 0, repeats: float = 0.1) -> list
     of_query, turns = list(documents.values()), []
     for n in rng.permutation(len(of_query)):
         turns += [of_query[n][place] for place in rng.permutation(len(of_query[n]))]
-    early = max(0, len(turns) - GAP)  # those too near the end are shown again only if need be
-    order = [*rng.permutation(early), *range(early, len(turns))]
-    for turn in [turns[place] for place in sorted(order[: round(repeats * len(turns))])]:
-        first = turns.index(turn)
-        end = first + sum(other.query_id == turn.query_id for other in turns[first:])
-        earliest = first + 1 + GAP
-        place = rng.integers(earliest, end + 1) if earliest <= end else len(turns)
-        turns.insert(place, turn._replace(repeat=True))
-    return turns + questions
+    drawn = rng.permutation(len(turns))[: round(repeats * len(turns))]
+    again = [turns[place]._replace(repeat=True) for place in drawn]
+    return turns + again + questions
 
 
 def number_due(evals: EvalSet, judgments: list[Entry]) -> str:
@@ -390,47 +351,26 @@ def number_due(evals: EvalSet, judgments: list[Entry]) -> str:
     return f" {len(answered)} queries have an answer: click Finish, and {typed} shows the number."
 
 
-def next_turn(queue: list[Turn], judgments: list[Entry]) -> Turn | None:
-    """Return the first turn of `queue` that is due, None when all are done.
+def due(queue: list[Turn], judgments: list[Entry]) -> list[Turn]:
+    """Return the turns of `queue` that are left, the next one first.
 
-    A repeat is due GAP judgments after the first one, or when nothing else is left. Whether no
+    A repeat waits for GAP judgments after the first one, unless nothing else is left. Whether no
     document answers is asked in the end, of queries without one of grade 1 or more.
     """
-    done = {entry.turn for entry in judgments}
-    answered = {entry.query_id for entry in latest(judgments).values() if entry.relevance}
-    since = {entry.pair: len(judgments) - n for n, entry in enumerate(judgments, 1)}
-    early = question = None
+    done, judged = {entry.turn for entry in judgments}, latest(judgments)
+    recent = {entry.pair for entry in judgments[-GAP:]}
+    answered = {entry.query_id for entry in judged.values() if entry.relevance}
+    now, later, questions = [], [], []
     for turn in queue:
-        if turn in done or (turn.repeat and turn.pair not in since):
+        if turn in done:
             continue
         if not turn.doc_id:
-            if turn.query_id not in answered:
-                question = question or turn
-        elif turn.repeat and since[turn.pair] < GAP:
-            early = early or turn
+            questions.append(turn)
+        elif turn.repeat and (turn.pair in recent or turn.pair not in judged):
+            later.append(turn)
         else:
-            return turn
-    return early or question
-
-
-def agreement(
-    judgments: list[Entry], grades: tuple[int, ...]
-) -> tuple[int, float | None, list[tuple[str, str, int, int]]]:
-    """Compare each repeat with the standing grade of its pair; the set allows `grades`.
-
-    Returns how many repeats there are, linearly weighted kappa (None without repeats or where
-    every grade is the same) and what differs: (query_id, doc_id, first grade, second grade).
-    """
-    from ..measure import stats  # the commands that read a log do without
-
-    standing = latest(judgments)
-    again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
-    readings = []
-    for pair in sorted(again.keys() & standing.keys()):
-        readings.append((*pair, standing[pair].relevance, again[pair]))
-    first, second = [row[2] for row in readings], [row[3] for row in readings]
-    kappa = stats.kappa(first, second, grades, weights="linear")
-    return len(readings), kappa, [row for row in readings if row[2] != row[3]]
+            now.append(turn)
+    return now + later + [turn for turn in questions if turn.query_id not in answered]
 
 
 # Several labellers, each with a log.
@@ -448,11 +388,11 @@ def last_words(logs: dict[str, list[tuple[str, dict]]]) -> dict[Pair, dict[str, 
 def joint_word(words: Sequence[Entry]) -> Entry | None:
     """Return what the labellers' last judgments of a pair say together, None where they differ.
 
-    The newest that settles it holds. Else all must give one grade, and each one's evidence proves
-    it by itself. It's an accepted offer if each of them is.
+    The newest that settles it or changes its label holds. Else all must give one grade, and each
+    one's evidence proves it by itself. It's an accepted offer if each of them is.
     """
-    if any(entry.settles for entry in words):
-        deciding = [entry for entry in words if entry.settles or entry.was is not None]
+    deciding = [entry for entry in words if entry.settles or entry.was is not None]
+    if deciding:
         return max(deciding, key=lambda entry: entry.time)
     first, *others = words
     if any(entry.relevance != first.relevance for entry in others):
@@ -462,9 +402,8 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     if len(alternatives) > len(quotes[0]):
         evidence = [own[0] if len(own) == 1 else [*own] for own in alternatives]
         first = first._replace(evidence=evidence)
-    replaced = [entry.was for entry in words if entry.was is not None]
-    offered = first.offered if all(entry.offered for entry in words) else ""
-    return first._replace(was=replaced[0] if replaced else None, offered=offered)
+    is_offered = all(entry.offered for entry in words)
+    return first._replace(offered=first.offered if is_offered else "")
 
 
 def to_settle(evals: EvalSet) -> list[Pair]:
@@ -502,20 +441,16 @@ def merge(evals: EvalSet) -> int:
         evals = evalset.load(folder)  # the files may be newer than what is held
         table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
         logs = read_all(evals)
-        new, differing = _new_judgments(evals, logs)
-        unsettled = {query_id for query_id, _ in differing}
-        kept = []
-        for entry in chain(*map(kept_entries, logs.values())):
-            if entry.doc_id or entry.query_id not in unsettled:  # else a document may answer it
-                kept.append(entry)
+        new, _ = _new_judgments(evals, logs)
+        kept = [*chain(*map(kept_entries, logs.values()))]
         judgments = _with_new(labels, new)
-        listed = _without_zeros(table, judgments)
-        queries = _with_kinds(listed, judgments, kept, _kinds_before(chain(*logs.values())))
+        queries = _with_answers(table, judgments, kept, _kinds_before(chain(*logs.values())))
         left = [
             {"query_id": query_id, "doc_id": doc_id, "drawn": is_drawn}
             for (query_id, doc_id), is_drawn in skipped(evals, *logs.values()).items()
         ]
-        changed = sum(query != row for query, row in zip(queries, listed, strict=True))
+        kinds = [[row.get("kind") for row in rows] for rows in (table, queries)]
+        changed = sum(before != after for before, after in zip(*kinds, strict=True))
         if left != evalset.read_extra(evals, SKIPPED):
             files.write_jsonl(folder / SKIPPED, left)
         if queries != table:
@@ -610,17 +545,6 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
     return [row for own in by_query.values() for row in own]
 
 
-def _without_zeros(table: list[dict], labels: list[dict]) -> list[dict]:
-    """Return the rows of the queries; what has the grade 0 by now is no longer listed."""
-    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
-    queries = []
-    for row in table:
-        listed = row.get("relevant_doc_ids", [])
-        left = [doc_id for doc_id in listed if (row["query_id"], doc_id) not in zeros]
-        queries.append(row if left == listed else {**row, "relevant_doc_ids": left})
-    return queries
-
-
 def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
     """Return the kind of each query before it was set aside, also of those taken back."""
     kinds = {}
@@ -632,24 +556,28 @@ def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
     return kinds
 
 
-def _with_kinds(
+def _with_answers(
     table: list[dict], labels: list[dict], kept: list[Entry], before: dict[str, str]
 ) -> list[dict]:
-    """Return the rows of the queries with the kinds that the log gives; a relevant document wins.
+    """Return the rows of the queries, listing no zeros, with the kinds that the log gives.
 
-    A kind none that nobody remembers another for, and that is none no more, is unspecified.
+    A relevant document wins. A kind none that nobody remembers another for, and that is none no
+    more, is unspecified.
     """
+    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
     answered = {row["query_id"] for row in labels if row["relevance"]}
-    aside = {entry.query_id for entry in kept if not entry.doc_id}
+    aside = {entry.query_id for entry in kept if not entry.doc_id} - answered
     queries = []
     for row in table:
         query_id, was_none = row["query_id"], row.get("kind") == files.NO_ANSWER
-        is_none = query_id in aside if query_id in before else was_none
-        if query_id in answered:
-            is_none = False
-        if is_none == was_none:
-            queries.append(row)
-        else:
+        if listed := row.get("relevant_doc_ids"):
+            left = [doc_id for doc_id in listed if (query_id, doc_id) not in zeros]
+            row = {**row, "relevant_doc_ids": left}
+        is_none = query_id in aside
+        if query_id not in before and query_id not in answered:
+            is_none = was_none
+        if is_none != was_none:
             kind = files.NO_ANSWER if is_none else before.get(query_id, "unspecified")
-            queries.append({**row, "kind": kind})
+            row = {**row, "kind": kind}
+        queries.append(row)
     return queries

@@ -7,7 +7,6 @@ import html
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import groupby
 from pathlib import Path
 
 import mistune
@@ -15,8 +14,8 @@ import mistune
 from ..measure import evalset, files
 from ..measure.inert import Markup, clean, mark_words, without_markdown
 from ..measure.text import how_many, snippet
-from .labelling import Entry, agreement
-from .selection import MARKS, SIGN, without_unshown
+from .labellers import own_agreement
+from .labelling import Entry
 
 STILL_RARE = 10  # documents; in a small corpus even a word of most documents is worth a mark
 BEST, SHORT = 3, 300  # blocks above a page, characters of each
@@ -24,7 +23,7 @@ ASIDE, FINISH, ANOTHER = "No answer", "Finish", "Another page"
 HEADING = Markup('<div style="font-size:1.25em;font-weight:600">{}</div>')
 STYLE = Markup(  # JupyterLab resets marks and tables
     "<style>.labelling{overflow:auto;padding:0.4em 0.9em;line-height:1.5;border:1px solid #999}"
-    ".labelling mark{background:#ffe58f;color:#000}.labelling u{background:#cfe8ff;color:#000}"
+    ".labelling mark{background:#ffe58f;color:#000}"
     ".labelling table{border-collapse:collapse}"
     ".labelling :is(h1,h2,h3,h4){font-size:1.1em;margin:0.8em 0 0.3em}"
     ".labelling :is(p,ul,ol,table){margin:0.5em 0}.labelling :is(th,td){text-align:left;"
@@ -74,34 +73,14 @@ def _renderer() -> mistune.Markdown:
     return render
 
 
-def markdown_html(text: str, words: set[str], passages: Iterable = ()) -> Markup:
-    """Return Markdown as HTML that does nothing, with some lower-case words marked.
-
-    `passages` are (start, end) in characters of the Markdown, underlined where the page shows them.
-    """
+def markdown_html(text: str, words: set[str]) -> Markup:
+    """Return Markdown as HTML that does nothing, with some lower-case words marked."""
     parts = re.split(r'(<(?:[^<>"]|"[^"]*")*>)', clean(_renderer()(text)))  # tags at odd places
-    shown = "".join(map(html.unescape, parts[::2]))
-    underlined = {n for passage in passages for n in _places_on_page(text, *passage, shown)}
-    page, start = Markup(""), 0
+    page = Markup("")
     for n, part in enumerate(parts):
-        end = start if n % 2 else start + len(html.unescape(part))
-        if n % 2 or part.isspace():
-            page += Markup(part)
-        else:
-            for inside, places in groupby(range(start, end), underlined.__contains__):
-                piece = Markup(mark_words("".join(shown[n] for n in places), words))
-                page += Markup("<u>{}</u>").format(piece) if inside else piece
-        start = end
+        is_text = not n % 2 and not part.isspace()
+        page += Markup(mark_words(html.unescape(part), words) if is_text else part)
     return page
-
-
-def _places_on_page(text: str, start: int, end: int, page: str) -> range:
-    """Return where a page shows a passage of its Markdown, found by its letters and digits."""
-    shown, start = without_unshown(text), max(start, 0)
-    signs = MARKS.join(re.findall(SIGN, shown[start:end])) or "(?!)"
-    earlier = len(re.findall(signs, shown[:start]))
-    found = [range(*match.span()) for match in re.finditer(signs, page)]
-    return found[earlier] if earlier < len(found) else range(0)
 
 
 def best_passages(text: str, words: set[str], split: Callable[[str], list[str]]) -> list[str]:
@@ -116,13 +95,10 @@ def best_passages(text: str, words: set[str], split: Callable[[str], list[str]])
     return [block for block in best[:BEST] if n_words[block]]
 
 
-def document_html(
-    document: evalset.Document, words: set[str], passages: Iterable = (), best: Iterable[str] = ()
-) -> Markup:
+def document_html(document: evalset.Document, words: set[str], best: Iterable[str] = ()) -> Markup:
     """Return title, facts and body in a frame of its own, so that it starts at its top.
 
-    `passages` are (start, end) in characters of the retrieval text, underlined in the body; the
-    `best` blocks of the body stand above it, too, in short.
+    The `best` blocks of the body stand above it, too, in short.
     """
     facts = (document.kind, document.service, document.updated, document.version)
     page = Markup(
@@ -132,49 +108,53 @@ def document_html(
     )
     title = Markup(mark_words(document.title, words))
     known = " · ".join(fact for fact in facts if fact not in ("", "unspecified"))
-    head = len(document.retrieval_text) - len(document.text)
-    in_body = [(start - head, end - head) for start, end in passages]
-    first = Markup("")
+    body = markdown_html(document.text, words)
+    return page.format(STYLE, title, known, _best_html(best, words), body)
+
+
+def _best_html(best: Iterable[str], words: set[str]) -> Markup:
+    """Return blocks of a page in short."""
+    page = Markup("")
     for block in best:
         short = without_markdown(block)
         if len(short) > SHORT:
             short = snippet(short, words, SHORT)
-        first += Markup("<blockquote>{}</blockquote>").format(Markup(mark_words(short, words)))
-    body = markdown_html(document.text, words, in_body)
-    return page.format(STYLE, title, known, first, body)
+        page += Markup("<blockquote>{}</blockquote>").format(Markup(mark_words(short, words)))
+    return page
 
 
-def old_label_html(row: dict) -> Markup:
-    """Return the old label of a row of to_read.jsonl, "" for a row that is read blind."""
-    quoted = Markup("<q>{}</q>").format
-    alternatives = [Markup(" and ").join(map(quoted, q)) for q in evalset.evidence_quotes(row)]
-    why = f"; {row['why']}" if "why" in row else ""
-    page = Markup("<p>before: {} (grade {}{})</p>") if alternatives else Markup("")
-    return page.format(Markup(" or ").join(alternatives), row.get("relevance", "unknown"), why)
+def batch_html(pages: list[tuple[str, list[str]]], words: set[str]) -> Markup:
+    """Return (title, best passages) of pages that are confirmed together."""
+    batch = Markup("")
+    for title, best in pages:
+        shown = _best_html(best, words) or Markup("<p>No passage has a word of the query.</p>")
+        batch += Markup("<p><b>{}</b></p>{}").format(Markup(mark_words(title, words)), shown)
+    frame = Markup(
+        '{}<div class="labelling" role="region" tabindex="0" aria-label="Documents">{}</div>'
+    )
+    return frame.format(STYLE, batch)
 
 
-def offer_html(offer: dict) -> Markup:
-    """Return a row of judge.jsonl as an offer, "" for {}."""
-    if not offer:
-        return Markup("")
-    quote = offer.get("evidence", "").strip()
-    words = Markup(": <q>{}</q>").format(quote) if quote else ""
-    page = Markup("<p>{} offers grade {}{}</p>")
-    return page.format(offer["model"], offer["relevance"], words)
+def label_html(who: str, row: dict) -> Markup:
+    """Return who gives a grade, the grade, and the quotes that prove it."""
+    quoted, alternatives = Markup("<q>{}</q>").format, []
+    for own in evalset.evidence_quotes(row):
+        alternatives.append(Markup(" and ").join(map(quoted, own)))
+    page = Markup("<p>{} grade {} {}</p>")
+    return page.format(who, row.get("relevance", "unknown"), Markup(" or ").join(alternatives))
 
 
 def guide_html(folder: Path) -> Markup:
-    """Return the folder's labeling_guide.md as HTML, its sections folded, or a hint."""
+    """Return the folder's labeling_guide.md as HTML, folded, or a hint."""
     guide = files.optional_page(folder / "labeling_guide.md") or (
         "No guide yet. Write labeling_guide.md in the folder: a test for each grade, and the edge "
         "cases you meet."
     )
-    page = Markup('{}<div class="labelling" style="max-height:24em">{}{}</div>')
-    fold = Markup("<details><summary><b>{}</b></summary>{}</details>")
-    head, *sections = re.split(r"^## ", guide, flags=re.MULTILINE)
-    parts = (section.partition("\n") for section in sections)
-    folded = [fold.format(title, markdown_html(body, set())) for title, _, body in parts]
-    return page.format(STYLE, markdown_html(head, set()), Markup("").join(folded))
+    page = Markup(  # it opens by keyboard
+        "{}<details><summary>Labelling guide</summary>"
+        '<div class="labelling" style="max-height:24em">{}</div></details>'
+    )
+    return page.format(STYLE, markdown_html(guide, set()))
 
 
 def keys_html(keys: dict[str, str]) -> Markup:
@@ -204,22 +184,8 @@ def end_html(judgments: list[Entry], n: int, grades: tuple[int, ...], then: Mark
     page = Markup("<p>There is nothing to judge.</p>")
     if n:
         page = Markup("<p><b>{} shown, all are judged.</b></p>").format(how_many(n, "document"))
-        page += _agreement_html(judgments, grades)
+        page += Markup("<p>{}</p>").format(own_agreement(judgments, grades))
     aside = ", ".join(sorted({entry.query_id for entry in judgments if not entry.doc_id}))
     if aside:
         page += Markup("<p>Set aside, because no document answers: {}.</p>").format(aside)
     return page + then
-
-
-def _agreement_html(judgments: list[Entry], grades: tuple[int, ...]) -> Markup:
-    n, kappa, differing = agreement(judgments, grades)
-    if not n:
-        return Markup("<p>No document came twice: your agreement with yourself is unknown.</p>")
-    page = Markup(
-        "<p>Some documents were shown twice. Agreement with yourself: n = {}, {:.0%} equal, "
-        "weighted kappa (linear) {}.</p>"
-    )
-    value = "not defined (one grade only)" if kappa is None else f"{kappa:.2f}"
-    row = Markup("<li>{}, {}: first {}, then {}</li>")
-    rows = Markup("").join(row.format(*reading) for reading in differing)
-    return page.format(n, 1 - len(differing) / n, value) + Markup("<ul>{}</ul>").format(rows)

@@ -2,14 +2,11 @@
 
 from collections.abc import Collection
 
-import numpy as np
-
-from ..measure import evalset, stats
+from ..measure import evalset
 from ..measure.evalset import EvalSet
 from ..measure.text import Pair
 from . import labelling
-from .labellers import agreement_text
-from .labelling import Entry
+from .labellers import agreement_text, relevant_share
 
 JUDGE = "judge.jsonl"
 
@@ -25,40 +22,35 @@ def to_show(evals: EvalSet, pairs: Collection[Pair]) -> dict[Pair, dict]:
     labelled = {label[:2] for label in evals.judgments}
     found = by_pair(evals).items()
     wanted = {*pairs} - labelled
-    return {pair: row for pair, row in found if pair in wanted and not is_blind(pair)}
-
-
-def is_blind(pair: Pair) -> bool:
-    """Return whether a pair is of the tenth that is judged without its offer, by a fixed seed."""
-    rng = np.random.default_rng([stats.SEED, *"\n".join(pair).encode()])
-    return bool(rng.random() < labelling.BLIND_SHARE)
+    return {pair: row for pair, row in found if pair in wanted and not labelling.is_drawn(pair)}
 
 
 def offers_page(evals: EvalSet) -> str:
-    """Return how far the judge agrees with the blind tenth, and what offers changed, in words.
+    """Return in words what offers changed, and how far the judge agrees with the blind tenth.
 
-    "" before any is accepted.
+    "" before any was shown to somebody who then judged.
     """
-    offered, accepted, blind = by_pair(evals), [], []
+    offered, accepted, others, blind = by_pair(evals), [], [], []
     for words in labelling.last_words(labelling.read_all(evals)).values():
         for entry in words.values():
             if entry.offered:
-                accepted.append(entry)
-            elif entry.pair in offered and is_blind(entry.pair) and not entry.settles:
-                blind.append(entry)
-    if not accepted:
+                accepted.append(entry.relevance)
+            elif entry.offered_grade is not None:
+                others.append(entry.relevance != entry.offered_grade)
+            elif entry.pair in offered and labelling.is_drawn(entry.pair) and not entry.settles:
+                blind.append((entry.relevance, offered[entry.pair]["relevance"]))
+    if not accepted and not others:
         return ""
+    n, changed = len(accepted) + len(others), sum(others)
+    shown = f"offers shown: {n}; {len(accepted)} accepted, {changed} changed to another grade"
+    if changed < len(others):
+        shown += f", {len(others) - changed} given the same grade by hand"
     told = "none yet, so what the offers are worth is unknown"
     if blind:
-        own = [entry.relevance for entry in blind]
-        theirs = [offered[entry.pair]["relevance"] for entry in blind]
+        own, theirs = [grade for grade, _ in blind], [grade for _, grade in blind]
         told = agreement_text(own, theirs, evals.grades)
-        told += f"; relevant of these: {_relevant_share(blind)}"
-    share = _relevant_share(accepted)
-    return f"offers judged blind: {told}\nrelevant of the accepted offers: {share}"
-
-
-def _relevant_share(entries: list[Entry]) -> str:
-    found, n = sum(entry.relevance > 0 for entry in entries), len(entries)
-    low, high = stats.share_interval(found, n)
-    return f"{found} of {n}, {found / n:.0%} (95 % interval {low:.0%} to {high:.0%})"
+        told += f"; relevant of these: {relevant_share(own)}"
+    lines = [shown, f"offers judged blind: {told}"]
+    if accepted:
+        lines.append(f"relevant of the accepted offers: {relevant_share(accepted)}")
+    return "\n".join(lines)

@@ -2,13 +2,10 @@
 
 import datetime
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from itertools import islice, takewhile
 from typing import NamedTuple
-
-import ipywidgets as widgets
-from IPython.display import display
 
 from ..measure import baseline, evalset, files, installation, reading, runs
 from ..measure.evalset import EvalSet
@@ -17,33 +14,23 @@ from ..measure.installation import command
 from ..measure.text import Pair, how_many
 from . import labellers, labelling, markup, offers
 from .labelling import JUDGMENTS, Entry, Turn
-from .markup import ANOTHER, ASIDE, FINISH
-from .selection import SIGN, Page, Selectable, quote_of, without_unshown
+from .markup import ASIDE, FINISH
+from .selection import SIGN, quote_of
+from .view import View
 
 SKIP, UNDO, NEXT_LINE, LINE_BEFORE = "Skip", "Undo", "next line", "line before"
 STOP = "Next query"  # the rest of this one stays unread
 AND, PLUS = "And this too", "\n+\n"  # between passages that prove a grade only together
 OR, EITHER = "Or this", "\nor\n"  # between passages of which each proves it
 BETWEEN = re.compile(r"\n(?:\+|or)\n")
-ACCEPT = "Accept"  # an old label or an offer, with the passage that is marked
-BLIND = "Blind"
-KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR}
-KEYS |= {"j": NEXT_LINE, "k": LINE_BEFORE, "a": ACCEPT, "b": BLIND}
-TOOLTIPS = {
-    AND: "+: what you take next is needed, too; one passage alone does not prove the grade",
-    OR: "o: what you take next proves the grade by itself, too",
-    STOP: f"q: after {labelling.ENOUGH_ZEROS} zeros in a row, leave the rest of this query unread",
-    ASIDE: "n: no document answers this query, set it aside",
-    SKIP: "s: decide later",
-    UNDO: "u: take the last judgment back",
-    ACCEPT: "a: the grade above holds, and the marked passage proves it",
-    BLIND: "b: pages without another judge's offers from here on, or with them again",
-    FINISH: "end here: what is judged goes into the folder",
-}
-HALF_TYPED = "Not saved: the passage beside a + or an or is missing: take it or delete the sign."
-HALF_WRITTEN = "The last judgment was half written when its process ended: it is asked again."
+ACCEPT = "Accept"  # an old label or an offer, with the passage that is shown
+BLIND = "Blind"  # hides offers, or shows them again
+EACH, BATCH = "One by one", 5  # offers of grade 0 that one key accepts together
+KEYS = {"n": ASIDE, "s": SKIP, "u": UNDO, "q": STOP, "+": AND, "o": OR, "j": NEXT_LINE}
+KEYS |= {"k": LINE_BEFORE, "a": ACCEPT, "b": BLIND, "e": EACH}
+BUTTONS = (AND, OR, SKIP, UNDO, FINISH, ASIDE, STOP, ACCEPT, EACH, BLIND)
+ALWAYS = {UNDO, FINISH}
 RESULTS = 5  # pages that the search box lists
-SELECT = " Select the words that prove it in the text, then press the grade again."
 NO_PASSAGE = "No passage reads like this: select inside the text, or take a line with j and k."
 NO_LINES = "There is no line below the title: select in the text."
 MERGED_THEN = Markup(
@@ -68,7 +55,7 @@ def merge_log(evals: EvalSet) -> str:
     new = how_many(labelling.merge(evals), "new judgment")
     words = f"{new} went from the log into the folder. Run this notebook again to go on with them."
     evals = evalset.load(evals.folder)
-    parts = [words, labelling.stop_cost(evals), offers.offers_page(evals)]
+    parts = [words, labellers.stop_cost(evals), offers.offers_page(evals)]
     parts.append(labellers.labellers_page(evals))
     return "\n".join(filter(None, parts))
 
@@ -76,7 +63,7 @@ def merge_log(evals: EvalSet) -> str:
 LABELLING = Task(labelling.LOG, merge_log, MERGED_THEN)
 
 
-class Panel:
+class Panel(View):
     """Shows one document at a time and logs each judgment before the next.
 
     `pairs` are (query_id, doc_id); EvalSetError names ids that the folder does not know.
@@ -89,7 +76,6 @@ class Panel:
         self,
         evals: EvalSet,
         pairs: list[Pair],
-        seed: int = 0,
         repeats: float = 0.1,
         task: Task = LABELLING,
         order: str = "",
@@ -97,148 +83,93 @@ class Panel:
     ):
         faults = [labelling.judgment_fault(Entry(*pair, 0), evals) for pair in sorted(set(pairs))]
         files.refuse([fault for fault in faults if fault])
-        self.evals, self.task, self.old = evals, task, reading.waiting(evals)
-        self.kept = {pair: reading.marked_evidence(evals, row) for pair, row in self.old.items()}
-        self.is_finding, self.seed = (order or evals.reading) == "find", seed
-        turns = find_turns(evals, pairs, seed) if self.is_finding else None
-        self.queue = self._by_effect(turns or labelling.schedule(pairs, seed, repeats))
-        self.found: list[str] = []  # documents that the search box lists
-        documents = [turn for turn in self.queue if turn.doc_id]
-        self.shown = set(documents)
-        self.queries = list(dict.fromkeys(turn.query_id for turn in documents))
+        self.evals, self.task, self.log = evals, task, task.log
+        self.old = reading.waiting(evals)
+        self.is_finding = (order or evals.reading) == "find"
+        self.queue = self._turns(pairs, repeats)
+        self.documents = [turn for turn in self.queue if turn.doc_id]
         self.words = markup.telling_words(evals)
-        self.is_labelling = task.log == labelling.LOG  # labels may be looked up and changed
-        self.log = labelling.log_of(labeller) if self.is_labelling else task.log
-        self.given = labelling.last_words(labelling.read_all(evals)) if self.is_labelling else {}
-        differing = labelling.to_settle(evals) if self.is_labelling else []
-        self.differing = {*differing}.intersection(pairs)
-        self.asked = [Turn(*pair) for pair in sorted(self.differing)]  # shown now, as looked up
-        self.labels = {label[:2]: label for label in evals.judgments if self.is_labelling}
-        set_aside = {(query_id, "") for query_id in evals.unanswered}
-        own = {(query_id, "") for query_id in self.queries}
-        self.pairs = set_aside.union(pairs, own)  # what Undo may take back
-        self.actions = {str(grade): partial(self._judge, grade) for grade in evals.grades}
-        self.actions |= {ASIDE: self._set_aside, SKIP: self._skip, UNDO: self._undo}
-        self.actions[NEXT_LINE] = partial(self._take_line, 1)
-        self.actions[LINE_BEFORE] = partial(self._take_line, -1)
-        self.actions |= {FINISH: self._finish, AND: partial(self._ask_for_more, PLUS)}
-        self.actions[OR] = partial(self._ask_for_more, EITHER)
-        if self.is_finding:
-            self.actions[STOP] = self._stop
-        self.offers, self.shows_offers = {}, True
-        if self.is_labelling:
+        self.labels, self.differing, self.offers = {}, set(), {}
+        if task == LABELLING:  # else nothing is known of the pairs
+            self.log = labelling.log_of(labeller)
+            self.labels = {label[:2]: label for label in evals.judgments}
+            self.differing = {*labelling.to_settle(evals)}.intersection(pairs)
             self.offers = offers.to_show(evals, {*pairs} - self.differing - self.old.keys())
-        if self.offers or any(self.kept.get(turn.pair) for turn in documents):
-            self.actions[ACCEPT] = self._accept
-        if self.offers:
-            self.actions[BLIND] = self._blind
-        self.keys = {str(grade): str(grade) for grade in evals.grades if grade < 10}
-        self.keys |= {key: name for key, name in KEYS.items() if name in self.actions}
+        self.asked = [Turn(*pair) for pair in sorted(self.differing)]  # shown now, judged or not
+        self.single: set[Turn] = set()  # shown alone, whatever is offered
+        self.shows_offers = True
         self._build()
-        self._next(HALF_WRITTEN if labelling.half_line(evals, self.log) else "")
+        self._next("")
 
-    def show(self) -> None:
-        """Display the panel."""
-        display(self.box)
-
-    def _by_effect(self, turns: list[Turn]) -> list[Turn]:
-        """Return the turns by what an old label can change; old evidence is shown only once."""
-        places = {}
-        for turn in turns:
-            row = self.old.get(turn.pair, {})
-            if not turn.repeat or "evidence" not in row:  # else the old label stands above
-                places[turn] = reading.place(self.evals, row)
-        return sorted(places, key=places.get)
+    def _turns(self, pairs: list[Pair], repeats: float) -> list[Turn]:
+        """Return the turns by what an old label can change; no such label is judged twice."""
+        if self.is_finding:
+            turns = find_turns(self.evals, pairs)
+        else:
+            turns = labelling.schedule(pairs, 0 if self.old else repeats)
+        rows = self.old
+        return sorted(turns, key=lambda turn: reading.place(self.evals, rows.get(turn.pair, {})))
 
     def _build(self) -> None:
-        """Make the widgets of the page."""
-        self.query, self.document, self.message, self.count = Page(), Selectable(), Page(), Page()
+        """Say what each button and key does, and make the page."""
+        last = str(self.evals.grades[-1])
+        grades = {str(grade): partial(self._judge, grade) for grade in self.evals.grades}
+        self.actions = grades | {
+            AND: partial(self._ask_for_more, PLUS),
+            OR: partial(self._ask_for_more, EITHER),
+            NEXT_LINE: partial(self._take_line, 1),
+            LINE_BEFORE: partial(self._take_line, -1),
+            SKIP: self._skip,
+            UNDO: self._undo,
+            FINISH: self._finish,
+            ASIDE: self._set_aside,
+            STOP: self._stop,
+            ACCEPT: self._accept,
+            EACH: self._open_each,
+            BLIND: self._blind,
+        }
+        captions = {name: f"{name} helps in part" for name in grades}  # the guide tells more
+        captions |= {"0": "0 does not help", last: f"{last} answers it"}
+        captions |= {name: name for name in BUTTONS}
+        keys = {name: name for name in grades if len(name) == 1} | KEYS
+        guide = markup.guide_html(self.evals.folder)
+        super().__init__(captions, keys, guide, self._act, self.task == LABELLING)
         self.document.observe(self._selected, "selected")
-        self.units = self.queries if self.is_finding else self.shown
-        self.bar = widgets.IntProgress(max=len(self.units) or 1, layout={"width": "16em"})
-        label = {"description_width": "initial"}  # a description is the label of its input
-        self.evidence = widgets.Textarea(
-            description="Evidence",
-            style=label,
-            placeholder="Evidence for 1 and more: select it in the text above",
-            tooltip="evidence by keyboard: j and k in the box of keys go through the lines",
-            layout={"width": "99%", "height": "4.5em"},
-        )
-        self.key = widgets.Text(
-            description="Keys",
-            style=label,
-            placeholder=" ".join(self.keys),
-            layout={"width": "12em"},
-        )
         self.key.observe(self._typed, "value")
-        self.search = widgets.Text(
-            description=ANOTHER,
-            style=label,
-            continuous_update=False,  # Enter looks it up
-            placeholder="words or an id",
-        )
         self.search.observe(self._searched, "value")
-        self.results = Page()
-        grades = self.evals.grades
-        labels = {str(grade): f"{grade} helps in part" for grade in grades}  # the guide tells more
-        labels |= {"0": "0 does not help", str(grades[-1]): f"{grades[-1]} answers it"}
-        self.buttons = {}
-        for name, tooltip in (labels | TOOLTIPS).items():
-            if name in self.actions:
-                button = widgets.Button(description=labels.get(name, name), tooltip=tooltip)
-                button.layout = {"width": "auto", "min_width": "5em"}
-                button.on_click(partial(self._act, name))
-                self.buttons[name] = button
-        meanings = {}
-        for key, name in self.keys.items():
-            meanings[key] = labels.get(name, name).removeprefix(f"{key} ")
-        keys = Page(markup.keys_html(meanings))
-        folded = "<details><summary>Labelling guide</summary>{}</details>"  # opens by keyboard
-        self.guide = Page(Markup(folded).format(markup.guide_html(self.evals.folder)))
-        wrap = {"flex_flow": "row wrap", "align_items": "center"}
-        progress = widgets.HBox([self.key, self.bar, self.count], layout=wrap)  # Tab starts there
-        actions = widgets.HBox([*self.buttons.values()], layout=wrap)
-        rows = [progress, self.query]
-        if self.is_labelling:
-            rows += [self.search, self.results]
-        rows += [self.document, self.evidence, actions, self.message, keys]
-        self.box = widgets.VBox([*rows, self.guide], layout={"max_width": "60em"})
 
     # What a person does.
 
-    def _act(self, name: str, _: object = None) -> None:
-        """Do what a button says. A bad log or a full disk is a message, and nothing moves."""
+    def _act(self, name: str) -> None:
+        """Do what a button or a key says."""
+        if name in self.live:
+            self._try(self.actions[name])
+        else:
+            self.say(f"{name} does nothing now.", wrong=True)
+
+    def _try(self, action: Callable, *values: str) -> None:
+        """Do something. A bad log or a full disk is a message, and nothing moves."""
         try:
-            if name in self.live:
-                self.actions[name]()
-            else:
-                self._say(f"{name} does nothing now.")
+            action(*values)
         except (ValueError, OSError) as error:  # an EvalSetError is a ValueError
-            self._say(str(error))
+            self.say(str(error), wrong=True)
 
     def _typed(self, change: dict) -> None:
         typed = change["new"].strip()[-1:].lower()  # the last: the box may not be empty yet
         self.key.value = ""
-        if typed in self.keys:
-            self._act(self.keys[typed])
-        elif typed:
-            self._say(f"Key {typed} does nothing: the table below names those that do.")
+        if typed:
+            self._act(self.keys.get(typed, f"Key {typed}"))
 
     def _selected(self, change: dict) -> None:
         """Take what is selected in the document as evidence, where it is a passage of it."""
-        if not change["new"].strip() or not self.lines:
+        if not change["new"].strip() or not self.text:
             return
-        words, places = quote_of(change["new"], self.body)
-        if not words:  # then it stands in the title alone, or begins there
-            words, places = quote_of(change["new"], self.text)
-        if not words:
-            self._say(NO_PASSAGE)
-            return
-        self._take(words)
-        message = f"Evidence taken: {how_many(len(words.split()), 'word')}."
-        if places > 1:
-            message += f" They stand at {places} places: select more to say which one you mean."
-        self._say(message, wrong=False)
+        words = quote_of(change["new"], self.text)
+        if words:
+            self._take(words)
+            self.say(f"Evidence taken: {how_many(len(words.split()), 'word')}.")
+        else:
+            self.say(NO_PASSAGE, wrong=True)
 
     def _take(self, words: str) -> None:
         """Put a passage in the place of the last one."""
@@ -250,7 +181,7 @@ class Panel:
             raise ValueError("Take a passage first, then the next one.")
         self.evidence.value += sign
         needed = "that is needed, too" if sign == PLUS else "that proves it by itself, too"
-        self._say(f"Take the passage {needed}.", wrong=False)
+        self.say(f"Take the passage {needed}.")
 
     def _take_line(self, by: int) -> None:
         """Take the next line as evidence, or the one before; it stops at both ends."""
@@ -259,60 +190,71 @@ class Panel:
         self.line = min(max(self.line + by, 0), len(self.lines) - 1)
         line = self.lines[self.line]
         self._take(line)
-        self._say(f"Line {self.line + 1} of {len(self.lines)}: {line}", wrong=False)
+        self.say(f"Line {self.line + 1} of {len(self.lines)}: {line}")
 
     def _judge(self, relevance: int) -> None:
-        """Save a grade; above 0 with the passages that are taken, word for word as they stand."""
-        if not relevance:
-            self._save(0, "")
-            return
+        evidence = self._evidence() if relevance else ""
+        self._save({"relevance": relevance, "evidence": evidence})
+
+    def _evidence(self) -> str | list:
+        """Return the passages that are taken, word for word as they stand in the document."""
         alternatives = []
-        for part in self.evidence.value.split(EITHER):
-            quotes = [self._as_written(typed.strip()) for typed in part.split(PLUS)]
-            alternatives.append(quotes if len(quotes) > 1 else quotes[0])
-            if BETWEEN.search(self.evidence.value) and not all(quotes):
-                raise ValueError(HALF_TYPED)
+        for typed in self.evidence.value.split(EITHER):
+            parts = [part.strip() for part in typed.split(PLUS)]
+            quotes = [self._as_written(part) for part in parts if part]
+            if quotes:
+                alternatives.append(quotes if len(quotes) > 1 else quotes[0])
+        if not alternatives:
+            return ""
         is_one = len(alternatives) == 1 and isinstance(alternatives[0], str)
-        self._save(relevance, alternatives[0] if is_one else alternatives)
+        return alternatives[0] if is_one else alternatives
 
     def _as_written(self, words: str) -> str:
         """Return a passage as it stands in the document, or the words where none reads like it."""
-        return words if words in self.text else quote_of(words, self.text)[0] or words
+        return words if words in self.text else quote_of(words, self.text) or words
 
     def _accept(self) -> None:
-        """Take the old grade or the offered one, with the passages that are marked."""
-        self._save(*self.acceptable)
+        """Take the old label or the offer; of a batch all, each as a judgment of its own."""
+        if not self.batch:
+            self._save(self.proposed)
+            return
+        for turn in self.batch:
+            judge = self.offers[turn.pair]["model"]
+            self._append({**turn._asdict(), "relevance": 0, "offered": judge})
+        self._next(f"Saved: 0 for {len(self.batch)} pages.")
+
+    def _open_each(self) -> None:
+        self.single.update(self.batch)
+        self._next("")
 
     def _blind(self) -> None:
         self.shows_offers = not self.shows_offers
         self._next("")
 
-    def _save(self, relevance: int, evidence: str | list, offered: str = "") -> None:
-        pair, words = self.turn.pair, f"Saved: {relevance}."
-        row = {**self.turn._asdict(), "relevance": relevance, "evidence": evidence}
-        if offered:
-            row["offered"] = offered
+    def _save(self, fields: dict) -> None:
+        """Save a judgment with what it replaces, settles or was offered; or say why it can't be."""
+        pair, offer = self.turn.pair, self._offer(self.turn)
+        row, words = {**self.turn._asdict(), **fields}, f"Saved: {fields['relevance']}."
+        if offer and "offered" not in row:
+            row["offered_grade"] = offer["relevance"]
         if self.turn in self.asked and pair in self.labels:
             row["was"] = self.labels[pair].relevance
-        if pair in self.differing or ("was" in row and self._is_shared(pair)):
+        if pair in self.differing:
             row["settles"] = True
-            words += f" It settles what was given: {self._grades_given(pair)}."
+            words += f" It settles what was given: {labellers.grades_given(self.evals, pair)}."
         fault = labelling.judgment_fault(Entry(**row), self.evals)
-        if not fault:
-            self._write(row, words)
-        elif evidence:
-            self._say(f"Not saved: {fault}.")
-        else:
-            self._say(f"Not saved: {fault}.{SELECT}")
+        if fault:
+            raise ValueError(f"Not saved: {fault}.")
+        self._write(row, words)
 
-    def _is_shared(self, pair: Pair) -> bool:
-        """Return whether another labeller judged a pair."""
-        return bool(self.given.get(pair, {}).keys() - {self.log})
+    def _append(self, row: dict) -> None:
+        now = datetime.datetime.now(datetime.UTC).isoformat()
+        labelling.append(self.evals, self.log, {**row, "time": now})
 
-    def _grades_given(self, pair: Pair) -> str:
-        """Return what each labeller said of a pair, in words."""
-        own = self.given.get(pair, {}).items()
-        return ", ".join(f"{labelling.labeller_of(log)} {entry.relevance}" for log, entry in own)
+    def _write(self, row: dict, words: str) -> None:
+        self._append(row)
+        self.asked = [turn for turn in self.asked if turn != self.turn]
+        self._next(words)
 
     def _set_aside(self) -> None:
         query = self.evals.all_queries[self.turn.query_id]
@@ -320,23 +262,15 @@ class Panel:
         self._write(row, f"Set aside: no document answers {query.query_id}.")
 
     def _undo(self) -> None:
-        """Withdraw the last judgment of these pairs and show it again, also after a restart."""
-        last = self.own[-1]
-        if last.skipped:
-            turns, what = [Turn(last.query_id, doc_id) for doc_id in last.skipped], STOP
-        else:
-            turns, what = [last.turn], last.relevance if last.doc_id else ASIDE
-        self._write(labelling.undo_row(last), "")
+        """Take the last judgment or stop back and show it again, also after a restart."""
+        last = self.acts[-1]
+        turns = [Turn(last.query_id, doc_id) for doc_id in last.skipped] or [last.turn]
+        self._append(labelling.undo_row(last))
         self.queue = [*turns, *(turn for turn in self.queue if turn not in turns)]
+        self.single.update(turns)
         if last.pair in self.labels or last.settles:
             self.asked.insert(0, last.turn)
-        self._next(f"Taken back: {what}.")
-
-    def _write(self, row: dict, words: str) -> None:
-        now = datetime.datetime.now(datetime.UTC).isoformat()
-        labelling.append(self.evals, self.log, {**row, "time": now})
-        self.asked = [turn for turn in self.asked if turn != self.turn]
-        self._next(words)
+        self._next("Taken back.")
 
     def _skip(self) -> None:
         if self.turn in self.asked:
@@ -347,180 +281,205 @@ class Panel:
         self.queue.append(self.turn)
         self._next("Skipped: it comes again at the end.")
 
-    def _rest(self) -> list[str]:
-        """Return the documents that are still to be read for the query that is shown."""
-        later = self.due[self.due.index(self.turn) :]
-        rest = takewhile(lambda turn: turn.query_id == self.turn.query_id, later)
-        return [turn.doc_id for turn in rest if turn.doc_id and turn not in self.done]
-
     def _stop(self) -> None:
         """Leave the rest of a query unread; a tenth of it comes later, among other queries."""
-        rest = self._rest()
-        row = labelling.stop_row(self.turn.query_id, rest, self.seed)
+        rest = [turn.doc_id for turn in self._rest()]
+        row = labelling.stop_row(self.turn.query_id, rest)
         self._write(row, f"{how_many(len(rest), 'document')} skipped.")
 
     def _searched(self, change: dict) -> None:
-        """Look up what is typed in the search box: words, or the id or number of a document."""
         words = change["new"].strip()
         self.search.value = ""
-        try:
-            if words and self.turn:
-                self._look_up(words)
-        except (ValueError, OSError) as error:
-            self._say(str(error))
+        if words and self.turn:
+            self._try(self._look_up, words)
 
     def _look_up(self, words: str) -> None:
+        """Look up words, or the id or number of a document to judge for the query."""
         numbered = {str(number): doc_id for number, doc_id in enumerate(self.found, 1)}
         doc_id = numbered.get(words, words)
         if doc_id in self.evals.documents:
             self.asked.insert(0, Turn(self.turn.query_id, doc_id))
-            self.pairs.add(self.asked[0].pair)
             self._next("")
             return
         folder = self.evals.folder
         self.found = [*islice(baseline.find(words, folder), RESULTS)]
         self.results.value = baseline.ask(words, RESULTS, folder).data
-        self._say("Type the number of a page there to judge it for this query.", wrong=False)
+        self.say("Type the number of a page there to judge it for this query.")
 
     def _finish(self) -> None:
         """Do what the task does with its judgments, and end this panel: a new one goes on."""
         words = self.task.finish(self.evals)
-        if left := len(self.units) - self.bar.value:
-            what = "query" if self.is_finding else "document"
-            words += f" {how_many(left, what)} left: run this cell again to judge on."
+        if left := self.bar.max - self.bar.value:
+            words += f" {how_many(left, 'document')} left: run this cell again to judge on."
         self.live, self.box.children = set(), [self.message]
-        self._say(words, wrong=False)
+        self.say(words)
+
+    # What is due.
+
+    def _rest(self) -> list[Turn]:
+        """Return the documents that are still to be read for the query that is shown."""
+        rest = takewhile(lambda turn: turn.query_id == self.turn.query_id, self.due)
+        return [turn for turn in rest if turn.doc_id]
+
+    def _zeros_offered(self) -> list[Turn]:
+        """Return the next pages of a query that are offered as 0, up to five; [] for a single."""
+        if not self.turn or self.turn in self.asked:
+            return []
+        zeros = [*islice(takewhile(self._is_offered_zero, self._rest()), BATCH)]
+        return zeros if len(zeros) > 1 else []
+
+    def _is_offered_zero(self, turn: Turn) -> bool:
+        return turn not in self.single and self._offer(turn).get("relevance") == 0
+
+    def _offer(self, turn: Turn) -> dict:
+        """Return the offer that is shown for a turn, {} where it's to be judged blind."""
+        is_blind = turn.repeat or turn in self.asked or turn.pair in self.left
+        if is_blind or not self.shows_offers:
+            return {}
+        return self.offers.get(turn.pair, {})
+
+    def _acceptable(self) -> dict:
+        """Return what Accept saves: an old grade with its passages, or the offer, or {}."""
+        row, offer = self.old.get(self.turn.pair), self._offer(self.turn)
+        if row and (marked := reading.marked_evidence(self.evals, row)):
+            return {"relevance": row["relevance"], "evidence": marked}
+        if not offer:
+            return {}
+        grade, quote = offer["relevance"], offer.get("evidence", "").strip()
+        evidence = self._as_written(quote) if grade else ""
+        if labelling.judgment_fault(Entry(*self.turn.pair, grade, evidence), self.evals):
+            return {}
+        return {"relevance": grade, "evidence": evidence, "offered": offer["model"]}
+
+    def _standing(self, pair: Pair) -> dict:
+        """Return the grade and evidence that a pair has by now; {} for none, or to settle blind."""
+        if pair in self.labels and pair not in self.differing:
+            label = self.labels[pair]
+            return {"relevance": label.relevance, "evidence": [[*q] for q in label.evidence]}
+        given = labelling.latest(self.entries).get(pair)
+        return given._asdict() if given and pair not in self.differing else {}
 
     # What is shown.
 
     def _next(self, words: str) -> None:
         """Show what is due, how far the work is, what can be done now, and `words`."""
         log = labelling.read(self.evals, self.log)
-        acts = labelling.kept_acts(log)
-        entries = [act for act in acts if not act.skipped]
-        self.own = [act for act in acts if act.pair in self.pairs]
-        self.latest = labelling.latest(entries)
-        self.done = {entry.turn for entry in entries}
-        self.zeros = 0
+        self.acts = labelling.kept_acts(log)
+        self.entries = [act for act in self.acts if not act.skipped]
         self.left = labelling.skipped(self.evals, log) if self.is_finding else {}
-        self.due = labelling.without_skipped(self.queue, self.left, self.seed)
-        self.turn = turn = next(iter(self.asked), labelling.next_turn(self.due, entries))
-        self.found, self.results.value, self.search.disabled = [], "", not turn
+        turns = labelling.without_skipped(self.queue, self.left)
+        self.due = labelling.due(turns, self.entries)
+        self.turn = next(iter([*self.asked, *self.due]), None)
+        self.found, self.results.value, self.search.disabled = [], "", not self.turn
         self._count()
-        if not turn:
-            self._offer(None)
-            n = len(self.shown - {Turn(*pair) for pair in self.left})
-            page = markup.end_html(entries, n, self.evals.grades, self.task.then)
-            self._show_page("", page, {UNDO, FINISH})
-        elif turn.doc_id:
-            self._show_document(turn, entries)
-        else:
-            query = self.evals.all_queries[turn.query_id]
-            self._offer(None)
-            page = markup.question_html()
-            self._show_page(markup.HEADING.format(query.query), page, {ASIDE, SKIP, UNDO, FINISH})
-        if turn in self.asked and (standing := self._standing(turn.pair)):
+        self._show_turn()
+        if self.turn in self.asked and (standing := self._standing(self.turn.pair)):
             words += f" Its grade so far: {standing['relevance']}."
         if STOP in self.live:
             left = how_many(len(self._rest()), "document")
-            words += f" {self.zeros} zeros in a row: {STOP} (q) leaves {left} unread."
-        self._say(words + labelling.number_due(self.evals, entries), wrong=False)
+            words += f" {labelling.ENOUGH_ZEROS} zeros in a row: {STOP} (q) leaves {left} unread."
+        self.say(words + labelling.number_due(self.evals, self.entries))
 
     def _count(self) -> None:
-        """Show how far the work is: documents, or queries and what was found."""
-        if not self.is_finding:
-            done, n = len(self.shown & self.done), len(self.shown)
-            self.bar.value, self.count.value = done, f"{done} of {n} judged"
-            if self.turn in self.shown:
-                place = f"query {self.queries.index(self.turn.query_id) + 1} of {len(self.queries)}"
-                self.count.value = f"{done + 1} of {n}, {place}"
+        """Show how far the work is and how much of it was relevant."""
+        left = [turn for turn in self.due if turn.doc_id]
+        queries = {turn.query_id for turn in self.documents}
+        unread = {turn.query_id for turn in left if turn.pair not in self.left}
+        given = labelling.latest(self.entries).values()
+        found = [entry for entry in given if entry.relevance and entry.query_id in queries]
+        done = f"{len(queries - unread)} of {how_many(len(queries), 'query')}"
+        n = len(self.documents)
+        self.bar.max, self.bar.value = n or 1, n - len(left)
+        self.count.value = f"{done}, {len(found)} relevant found"
+
+    def _show_turn(self) -> None:
+        """Show the turn, or pages that may be confirmed together, or the end."""
+        self.batch, self.proposed = self._zeros_offered(), {}
+        self._take_lines(None)
+        undo = ALWAYS if self.acts else {FINISH}
+        if not self.turn:
+            n = len([turn for turn in self.documents if turn.pair not in self.left])
+            page = markup.end_html(self.entries, n, self.evals.grades, self.task.then)
+            self.show_page("", page, undo)
             return
-        due = [turn for turn in self.shown - self.done if turn.pair not in self.left]
-        found = [e for e in self.latest.values() if e.relevance and e.query_id in self.queries]
-        self.bar.value = len(self.queries) - len({turn.query_id for turn in due})
-        n = how_many(len(self.queries), "query")
-        self.count.value = f"{self.bar.value} of {n}, {len(found)} relevant found"
+        heading = markup.HEADING.format(self.evals.all_queries[self.turn.query_id].query)
+        if not self.turn.doc_id:
+            self.show_page(heading, markup.question_html(), {ASIDE, SKIP} | undo)
+        elif self.batch:
+            self._show_batch(heading, undo | self._stops())
+        else:
+            self._show_document(heading, undo | self._stops())
 
-    def _standing(self, pair: Pair) -> dict:
-        """Return the grade and evidence that a pair has by now; {} for none, or to settle blind."""
-        if pair in self.differing:
-            return {}
-        if pair in self.latest and not (pair in self.labels and self._is_shared(pair)):
-            return self.latest[pair]._asdict()
-        if pair in self.labels:
-            label = self.labels[pair]
-            return {"relevance": label.relevance, "evidence": [[*q] for q in label.evidence]}
-        return {}
+    def _stops(self) -> set[str]:
+        """Return {STOP} where the rest of the query may be left unread."""
+        if not self.is_finding or self.turn in self.asked or self.turn.pair in self.left:
+            return set()
+        zeros = labelling.zeros_in_a_row(self.entries, self.turn.query_id)
+        return {STOP} if zeros >= labelling.ENOUGH_ZEROS else set()
 
-    def _show_document(self, turn: Turn, entries: list[Entry]) -> None:
-        """Show the document of a turn, with its old label if it has one."""
-        query, document = self.evals.all_queries[turn.query_id], self.evals.documents[turn.doc_id]
-        words, best = self.words[turn.query_id], []
-        row, live = self.old.get(turn.pair, {}), self.actions.keys() - {ASIDE, ACCEPT, STOP}
-        if turn in self.asked:
-            row = self._standing(turn.pair) or row
-        elif self.is_finding and turn.pair not in self.left:
-            best = markup.best_passages(document.text, words, self.evals.words)
-            self.zeros = labelling.zeros_in_a_row(entries, turn.query_id)
-            live |= {STOP} if self.zeros >= labelling.ENOUGH_ZEROS else set()
-        self._offer(document, best)
-        passages, offer = row.get("passages", []), self._shown_offer()
-        self.acceptable = ()
-        if self.kept.get(turn.pair):
-            self.acceptable = (row["relevance"], self.kept[turn.pair])
-        elif offer:
-            row, quote = {}, self._as_written(offer.get("evidence", "").strip())
-            start = self.text.find(quote) if quote and offer["relevance"] else -1
-            if start >= 0:
-                passages = [(start, start + len(quote))]
-            if start >= 0 or not offer["relevance"]:
-                evidence = quote if offer["relevance"] else ""
-                self.acceptable = (offer["relevance"], evidence, offer["model"])
-        if self.acceptable:
+    def _best(self, turn: Turn) -> list[str]:
+        text = self.evals.documents[turn.doc_id].text
+        return markup.best_passages(text, self.words[turn.query_id], self.evals.words)
+
+    def _show_batch(self, heading: Markup, live: set[str]) -> None:
+        """Show pages that are offered as 0 together, each by its best passages."""
+        pages, judges = [], set()
+        for turn in self.batch:
+            pages.append((self.evals.documents[turn.doc_id].title, self._best(turn)))
+            judges.add(self.offers[turn.pair]["model"])
+        self.buttons[ACCEPT].description = f"{ACCEPT}: grade 0 for all {len(pages)}"
+        heading += markup.label_html(f"{', '.join(sorted(judges))} offers", {"relevance": 0})
+        page = markup.batch_html(pages, self.words[self.turn.query_id])
+        self.show_page(heading, page, live | {ACCEPT, EACH, BLIND})
+
+    def _show_document(self, heading: Markup, live: set[str]) -> None:
+        """Show a document, with its old label or an offer if it has one."""
+        turn, document = self.turn, self.evals.documents[self.turn.doc_id]
+        is_plain = not self.is_finding or turn.pair in self.left
+        best = [] if is_plain else self._best(turn)
+        self._take_lines(document, best)
+        self.proposed = self._acceptable()
+        heading += self._former_labels()
+        live = live | {*map(str, self.evals.grades), AND, OR, SKIP, NEXT_LINE, LINE_BEFORE}
+        if self.offers:
+            live.add(BLIND)
+        if self.proposed:
             live.add(ACCEPT)
-            marked = " with the marked passage" if self.acceptable[1] else ""
-            self.buttons[ACCEPT].description = f"{ACCEPT}: grade {self.acceptable[0]}{marked}"
-        page = markup.document_html(document, words, passages, best)
-        heading = markup.HEADING.format(query.query) + markup.old_label_html(row)
-        heading += markup.offer_html(offer)
-        self._show_page(heading, page, live)
+            self.buttons[ACCEPT].description = f"{ACCEPT}: grade {self.proposed['relevance']}"
+        page = markup.document_html(document, self.words[turn.query_id], best)
+        self.show_page(heading, page, live)
 
-    def _shown_offer(self) -> dict:
-        """Return the offer for the page, {} where there's none or it's to be judged blind."""
-        turn = self.turn
-        is_blind = turn.repeat or turn in self.asked or turn.pair in self.left
-        if is_blind or not self.shows_offers:
-            return {}
-        return self.offers.get(turn.pair, {})
+    def _former_labels(self) -> Markup:
+        """Return the label of the page so far and what may be accepted; "" to judge blind."""
+        row, offer, told = self.old.get(self.turn.pair, {}), self._offer(self.turn), Markup("")
+        if self.turn in self.asked:
+            row = self._standing(self.turn.pair) or row
+        if row.get("evidence"):
+            why = f" ({row['why']})" if "why" in row else ""
+            told += markup.label_html(f"before{why}:", row)
+        if offer:
+            told += markup.label_html(f"{offer['model']} offers", offer)
+        elif self.proposed:
+            told += markup.label_html("now:", self.proposed)
+        return told
 
-    def _show_page(self, heading: Markup | str, page: Markup, live: set[str]) -> None:
-        """Show a heading and a page; of the actions, those in `live` do something now."""
-        self.query.value, self.document.value = heading, page
-        self.live = live if self.own else live - {UNDO}
-        for name, button in self.buttons.items():
-            button.disabled = name not in self.live
-
-    def _offer(self, document: evalset.Document | None, best: Collection[str] = ()) -> None:
-        """Offer the lines below the title as evidence, the best ones first; none is taken yet."""
+    def _take_lines(self, document: evalset.Document | None, best: list[str] | None = None) -> None:
+        """Hold the lines below the title ready as evidence, the best ones first; none is taken."""
         self.text = document.retrieval_text if document else ""
-        self.body = document.text if document else ""
-        lines = "\n".join([*best, self.body]).split("\n")
-        shown = [line.strip() for line in lines if re.search(SIGN, without_unshown(line))]
-        self.lines = [*dict.fromkeys(shown)]
+        body = document.text if document else ""
+        lines = "\n".join([*(best or []), body]).split("\n")
+        self.lines = [*dict.fromkeys(line.strip() for line in lines if re.search(SIGN, line))]
         self.line = -1
         self.document.selected = self.evidence.value = ""
         self.evidence.layout.display = None if document else "none"
 
-    def _say(self, words: str, wrong: bool = True) -> None:
-        self.message.value = markup.message_html(words, wrong)
 
-
-def find_turns(evals: EvalSet, pairs: list[Pair], seed: int) -> list[Turn]:
+def find_turns(evals: EvalSet, pairs: list[Pair]) -> list[Turn]:
     """Return the turns of the order that finds: in each query the likeliest documents first."""
     from . import pooling  # takes two seconds to import
 
     fused = pooling.fused(pooling.by_ranker(evals, keep=True))
-    return labelling.find_order(pairs, fused, seed)
+    return labelling.find_order(pairs, fused)
 
 
 def reopen(evals: EvalSet, query_id: str) -> None:
@@ -534,30 +493,15 @@ def reopen(evals: EvalSet, query_id: str) -> None:
     shown.show()
 
 
-def _pairs_of_labellers(evals: EvalSet) -> list[Pair]:
-    """Return the pairs to settle and, for who has a name, those that others judged; say so."""
-    differing, shared = (
-        labelling.to_settle(evals),
-        labelling.read_by_others(evals, labelling.log_of()),
-    )
-    if differing:
-        print(f"{how_many(len(differing), 'pair')} graded differently, to settle")
-    if shared:
-        print(f"{how_many(len(shared), 'pair')} that others judged and you didn't")
-    return [*dict.fromkeys([*differing, *shared])]
-
-
 def require_labels(evals: EvalSet) -> None:
     """Show the panel for what waits: queries without a relevant document, and pairs to read.
 
     Where nothing can be measured yet, it ends Run All with an EvalSetError, which a notebook shows
     as one line. Else it is shown where pictures move, and the notebook goes on without them.
     """
-    missing, listed = evals.next_step(), reading.waiting(evals)
-    shared = _pairs_of_labellers(evals)
+    missing, listed = evals.next_step(), _listed(evals)
     if missing:
-        former = [pair for pair, row in listed.items() if "relevance" in row]
-        pairs = _pairs_of_waiting(evals, former) + shared
+        pairs = _pairs_due(evals, listed)
         if pairs:
             Panel(evals, pairs).show()
             missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
@@ -567,19 +511,27 @@ def require_labels(evals: EvalSet) -> None:
         print(f"{evalset.left_out(evals.waiting)}: {runs.first_names(evals.waiting)}")
     if evals.unanswered:
         print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
-    if listed:
-        print(f"{how_many(len(listed), 'pair')} of {reading.TO_READ} to judge")
-    drawn = labelling.unread_drawn(evals)
-    if drawn:
-        print(f"{how_many(len(drawn), 'skipped pair')} drawn to be read blind")
-    if (listed or drawn or shared or evals.waiting) and installation.is_live():
-        Panel(evals, _pairs_of_waiting(evals, [*listed, *drawn]) + shared).show()
+    for words, pairs in listed.items():
+        if pairs:
+            print(f"{how_many(len(pairs), 'pair')} {words}")
+    if installation.is_live() and (pairs := _pairs_due(evals, listed)):
+        Panel(evals, pairs).show()
 
 
-def _pairs_of_waiting(evals: EvalSet, listed: Collection[Pair]) -> list[Pair]:
-    """Return `listed` pairs, and those to judge of the queries that wait and have none there."""
-    waits = evals.waiting.keys() - {query_id for query_id, _ in listed}
-    if not waits:
-        return [*listed]
-    pairs = [pair for pair in labelling.pairs_to_judge(evals) if pair[0] in waits]
-    return [*dict.fromkeys([*listed, *pairs])]
+def _listed(evals: EvalSet) -> dict[str, list[Pair]]:
+    """Return {what is said of them: pairs} of those that wait because somebody listed them."""
+    return {
+        "graded differently, to settle": labelling.to_settle(evals),
+        "that others judged and you didn't": labelling.read_by_others(evals, labelling.log_of()),
+        f"of {reading.TO_READ} to judge": [*reading.waiting(evals)],
+        "skipped and drawn to be read blind": labelling.unread_drawn(evals),
+    }
+
+
+def _pairs_due(evals: EvalSet, listed: dict[str, list[Pair]]) -> list[Pair]:
+    """Return what is listed, and the pool of the queries that wait and have nothing to read."""
+    pairs = [pair for own in listed.values() for pair in own]
+    waits = evals.waiting.keys() - {query_id for query_id, _ in reading.waiting(evals)}
+    if waits:
+        pairs += [pair for pair in labelling.pairs_to_judge(evals) if pair[0] in waits]
+    return [*dict.fromkeys(pairs)]

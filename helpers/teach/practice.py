@@ -44,7 +44,7 @@ def judge(evals: EvalSet, pairs: list[Pair]) -> None:
             return f"{done} Run the next cell to compare them with the stored labels."
 
         task = panel.Task(labelling.PRACTICE, finished, COMPARE_NEXT)
-        panel.Panel(evals, pairs, stats.SEED, 0, task, "blind").show()
+        panel.Panel(evals, pairs, 0, task, "blind").show()
     else:
         wait = f"{how_many(len(pairs), 'pair')} wait for you in `make lab`"
         print(f"{wait}; everything below uses the stored labels")

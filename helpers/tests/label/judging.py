@@ -26,7 +26,7 @@ def grades(folder):
 
 
 def live(shown):
-    return {name for name, button in shown.buttons.items() if not button.disabled}
+    return {name for name, button in shown.buttons.items() if button.layout.display != "none"}
 
 
 def do(shown, grade):

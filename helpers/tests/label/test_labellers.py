@@ -72,12 +72,12 @@ def test_a_label_stands_until_what_contradicts_it_is_settled(folder):
         merged(folder, ben=[said(0)])
 
 
-def test_no_query_is_set_aside_while_one_of_its_pairs_is_to_be_settled(folder):
+def test_a_query_is_set_aside_until_a_pair_of_it_is_settled_as_relevant(folder):
     unlabelled(folder, kind="list")
     merged(folder, ana=[said(2)], ben=[said(0), mark()])
-    assert rows(folder / TABLE)[0]["kind"] == "list"
-    merged(folder, ana=[said(2)], ben=[said(0), mark(), said(0, time="5", settles=True)])
     assert rows(folder / TABLE)[0]["kind"] == "none"
+    merged(folder, ana=[said(2)], ben=[said(0), mark(), said(1, time="5", settles=True)])
+    assert rows(folder / TABLE)[0]["kind"] == "list"
 
 
 def test_what_either_skipped_is_written_and_a_loss_is_refused(folder):
@@ -86,7 +86,7 @@ def test_what_either_skipped_is_written_and_a_loss_is_refused(folder):
     merged(folder, ana=[stop("queue-full")], ben=[drawn, said(2)])
     assert {row["doc_id"] for row in rows(folder / SKIPPED)} == {"queue-full", "disk-full"}
     evals = evalset.load(folder)
-    assert "1 of 1 judged are relevant" in labelling.stop_cost(evals)
+    assert "relevant of those judged: 1 of 1" in labellers.stop_cost(evals)
     labelling.refuse_losses(evals)
     write_rows(folder / ANA, said(0), helps("q2", "disk-full", 1))
     with pytest.raises(evalset.EvalSetError, match="1 label not in") as caught:
@@ -120,7 +120,7 @@ def test_a_disagreement_is_settled_blind_and_both_grades_are_told_afterwards(fol
     do(shown, 1)
     assert message(shown) == "Saved: 1. It settles what was given: ana 2, ben 0."
     shown.buttons["Undo"].click()
-    assert shown.turn[:2] == PAIR and message(shown) == "Taken back: 1."
+    assert shown.turn[:2] == PAIR and message(shown) == "Taken back."
     do(shown, 1)
     shown.buttons["Finish"].click()
     assert "graded differently" not in message(shown)
@@ -132,7 +132,7 @@ def test_a_disagreement_is_settled_blind_and_both_grades_are_told_afterwards(fol
         shown.search.value = "disk-full"
     assert "so far: 1" in message(shown)
     do(shown, 2)
-    assert "It settles" in message(shown) and merged(folder)[0][PAIR][0] == 2
+    assert message(shown) == "Saved: 2." and merged(folder)[0][PAIR][0] == 2
 
 
 def test_who_has_a_name_also_judges_what_others_judged(folder, monkeypatch, capsys):
@@ -179,6 +179,10 @@ def test_progress_and_agreement_by_labeller_and_kind_stand_on_one_page(folder, c
     assert capsys.readouterr().out.endswith(f"\n\n{PAGE}\n")
     write_rows(folder / BEN, *again, helps("q2", "disk-full", 1) | {"settles": True})
     page = labellers.labellers_page(evals)
-    assert "ben: 4 of 4" in page and "n = 3, 67% equal" in page and "differently" not in page
+    assert (
+        "ben: 4 of 4" in page
+        and "ana and ben: n = 3, 67% equal" in page
+        and "differently" not in page
+    )
     write_rows(folder / BEN, entry("q2", "queue-full"))
     assert "ana and ben: no pair was judged by both" in labellers.labellers_page(evals)

@@ -79,8 +79,7 @@ def test_the_guide_is_rendered_and_its_absence_is_a_hint(folder):
     text = "\ufeff# Ours\n\n|g|\n|-|\n|<script>|\n\n[b](javascript:x)\n\n## Cases\n\nc\n"
     (folder / "labeling_guide.md").write_text(text)
     page = opened(folder).guide.value
-    cases = "<details><summary><b>Cases</b></summary><p>c</p>\n</details></div>"
-    assert page.endswith(f"{cases}</details>")
+    assert page.endswith("<h2>Cases</h2>\n<p>c</p>\n</div></details>")
     assert "<h1>Ours</h1>" in page and "<td>&#60;script&#62;</td>" in page
     assert "<p>b (javascript&#58;x)</p>" in page
 
@@ -98,27 +97,27 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]
     page = end(again, 3, highest=3)
     assert "n = 3, 67% equal, weighted kappa (linear) 0.73.</p>" in page
-    assert re.findall("<li>(.*?)</li>", page) == ["q, a: first 3, then 2"]
     page = end([Entry("q", "a", 2), Entry("q", "a", 2, repeat=True)], 1)
-    assert "not defined (one grade only)" in page and "<li>" not in page
+    assert "not defined (one grade only)" in page
 
 
 def test_the_panel_offers_the_grades_of_the_set(folder):
     labels = ["0 does not help", "1 helps in part", "2 answers it"]
-    labels += ["And this too", "Or this", "No answer", "Skip", "Undo", "Finish"]
+    labels += ["And this too", "Or this", "Skip", "Undo", "Finish", "No answer"]
+    labels += ["Next query", "Accept", "One by one", "Blind"]
     shown = opened(folder)
     assert [button.description for button in shown.buttons.values()] == labels
-    assert " · <kbd>2</kbd> answers it · <kbd>n</kbd> No" in shown.box.children[-2].value
+    assert "<kbd>2</kbd> answers it · <kbd>s</kbd> Skip · <kbd>" in shown.key_line.value
     line = shown.box.children[0]
     assert line.children[0] is shown.key  # Tab goes there first
     named = {shown.key: "Keys", shown.evidence: "Evidence", shown.search: "Another page"}
     assert [box.description for box in named] == [*named.values()]
     (folder / "judgments.jsonl").unlink()
-    for highest, keys in ((1, "01nsu+ojk"), (10, "0123456789nsu+ojk")):
+    for highest, keys in ((1, "01s+ojk"), (10, "0123456789su+ojk")):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
         assert shown.buttons[str(highest)].description == f"{highest} answers it"
-        assert shown.key.placeholder.split() == [*keys]
+        assert re.findall("<kbd>(.*?)</kbd>", html.unescape(shown.key_line.value)) == [*keys]
         turn = do(shown, highest)
         assert grades(folder)[turn[:2]] == highest
 
@@ -152,7 +151,6 @@ def test_grades_need_evidence_that_stands_in_the_document(folder):
         shown.evidence.value = words
         shown.buttons["1"].click()
         assert "evidence" in message(shown) and shown.turn == before, words
-        assert ("Select the words" in message(shown)) == (not words.strip())
         assert not (folder / LOG).exists() and shown.evidence.value == words
     do(shown, 1)
     assert shown.evidence.value == ""  # a document starts without
@@ -178,7 +176,7 @@ def test_what_is_selected_becomes_evidence(folder):
         ("logs.\nThen", "logs.\n\nThen", "Evidence taken: 2 words."),
         ("", "logs.\n\nThen", "Evidence taken: 2 words."),  # a click
         ("runbook", "logs.\n\nThen", "!No passage reads like this"),
-        ("l", "Delete", "Evidence taken: 1 word. They stand at 4 places: select more"),
+        ("elet", "Delete", "Evidence taken: 1 word."),
     ):
         shown.document.selected = selected
         assert shown.evidence.value == evidence and message(shown).startswith(told)
@@ -207,13 +205,15 @@ def test_passages_that_prove_a_grade_only_together_are_taken_one_after_the_other
     assert logged(folder)[-1]["evidence"] == [together]
     shown.buttons["Undo"].click()
     for typed, told in (
-        ("Delete\n+\n", "the passage beside a +"),
-        ("\n+\nDelete", "the passage beside a +"),
+        ("\n+\n", "grade 1 needs evidence"),
         ("Delete\n+\nadd a consumer", "evidence 'add a consumer' is not in disk-full"),
+        ("\n+\nDelete", "Saved: 1."),
     ):
         shown.evidence.value = typed
         shown.buttons["1"].click()
         assert told in message(shown), typed
+    assert logged(folder)[-1]["evidence"] == "Delete"
+    shown.buttons["Undo"].click()
     shown.evidence.value = "Delete\n+\nStorage"
     shown.buttons["2"].click()
     assert labelling.merge(evalset.load(folder)) == 1
@@ -259,29 +259,21 @@ def test_a_document_without_lines_offers_none(folder):
         assert (message(shown), shown.evidence.value) == (f"!{panel.NO_LINES}", "")
 
 
-def test_words_of_the_title_are_taken_from_the_body_where_they_stand_there(folder):
-    page = folder / "corpus" / "disk-full.md"
-    for more, evidence in (("", "disk-full"), ("The disk: full.", "disk: full")):
-        page.write_text(page.read_text() + more)
-        shown = opened(folder, [("q1", "disk-full")])
-        shown.document.selected = "disk full"
-        assert shown.evidence.value == evidence
-
-
 def test_undo_shows_the_document_again_and_reaches_back_also_after_a_restart(folder):
-    shown = opened(folder, seed=3)
+    shown = opened(folder)
     first, second = do(shown, 2), do(shown, 0)
     shown.buttons["Undo"].click()
     assert shown.turn == second and grades(folder) == {first[:2]: 2}
-    again = opened(folder, seed=3)
+    again = opened(folder)
     assert again.turn == second and again.bar.value == 1
     again.buttons["Undo"].click()
     assert again.turn == first and grades(folder) == {} and len(logged(folder)) == 4
     assert "Undo" not in live(again)
     do(again, 1)
     assert grades(folder) == {first[:2]: 1} and again.turn == second
-    (other,) = {"q1", "q2"} - {first.query_id}
-    assert "Undo" not in live(opened(folder, [(other, "disk-full")]))  # of other pairs
+    other = opened(folder, [("q1", "queue-full"), ("q2", "queue-full")])
+    other.buttons["Undo"].click()
+    assert other.turn == first and grades(folder) == {}  # whatever else the panel holds
 
 
 def pairs_waiting(folder):
@@ -297,13 +289,13 @@ def pairs_waiting(folder):
 def test_a_query_without_an_answer_is_set_aside_with_one_click(folder):
     shown = opened(folder, pairs_waiting(folder))
     assert live(shown) == {"0", "1", "2", "And this too", "Or this", "Skip", "Finish"}
-    assert (shown.bar.max, shown.count.value) == (2, "1 of 2, query 1 of 1")
+    assert (shown.bar.max, shown.count.value) == (2, "0 of 1 query, 0 relevant found")
     do(shown, 0), do(shown, 0)
     page = html.unescape(shown.document.value)
     assert "No document judged for this query answers it" in page and "disk" in shown.query.value
     assert "Look for it under <b>Another page</b>" in page
     assert live(shown) == {"No answer", "Skip", "Undo", "Finish"}
-    assert shown.count.value == "2 of 2 judged" and shown.evidence.layout.display == "none"
+    assert shown.bar.value == 2 and shown.evidence.layout.display == "none"
     shown.key.value = "n"
     assert message(shown) == "Set aside: no document answers q1."
     assert logged(folder)[-1]["kind"] == "symptom" and shown.turn == ("q2", "", False)
@@ -381,9 +373,6 @@ def test_each_passage_may_prove_a_grade_and_some_only_together(folder):
     shown.key.value = "2"
     assert logged(folder)[-1]["evidence"] == ["Delete", ["Storage", "call"]]
     shown.buttons["Undo"].click()
-    shown.evidence.value = "Delete\nor\n"
-    shown.buttons["2"].click()
-    assert "the passage beside a + or an or is missing" in message(shown)
 
 
 def test_a_page_that_nobody_proposed_is_looked_up_and_judged_for_the_query(folder):
@@ -403,7 +392,9 @@ def test_a_page_that_nobody_proposed_is_looked_up_and_judged_for_the_query(folde
     assert shown.turn[:2] == ("q1", "disk-full")
     assert grades(folder) == {("q1", "queue-full"): 1}
     shown.search.value = "queue-full"
-    assert message(shown) == " Its grade so far: 1." and "before: <q>Add" in shown.query.value
+    assert (
+        message(shown) == " Its grade so far: 1." and "before: grade 1 <q>Add" in shown.query.value
+    )
     do(shown, 2)
     shown.buttons["Undo"].click()
     assert grades(folder) == {("q1", "queue-full"): 1}
@@ -421,7 +412,7 @@ def test_a_grade_is_changed_after_finish(folder, monkeypatch):
     assert len(shown.asked) == 2 and "Its grade so far: " in message(shown)
     while shown.turn.doc_id != "disk-full":
         shown.buttons["Skip"].click()
-    assert "before: <q>Delete <old> logs.</q> (grade 2" in html.unescape(shown.query.value)
+    assert "before: grade 2 <q>Delete <old> logs.</q>" in html.unescape(shown.query.value)
     do(shown, 0)
     shown.buttons["Undo"].click()
     assert shown.turn[:2] == ("q1", "disk-full") and "so far: 2" in message(shown)
@@ -434,12 +425,12 @@ def test_a_grade_is_changed_after_finish(folder, monkeypatch):
         panel.reopen(evalset.load(folder), "q9")
 
 
-def test_a_judgment_that_was_written_by_half_is_told_and_asked_again(folder):
+def test_a_judgment_that_was_written_by_half_is_asked_again(folder):
     do(opened(folder), 0)
     path = folder / LOG
     path.write_bytes(path.read_bytes()[:-9])
     shown = opened(folder)
-    assert "is asked again" in message(shown) and shown.bar.value == 0
+    assert message(shown) == "" and shown.bar.value == 0
     do(shown, 0)
     assert len(logged(folder)) == 1 and message(opened(folder)) == ""
 

@@ -124,7 +124,7 @@ MUTANTS = [
     Mutant("AC1 with kappa's chance", AGREEMENT, "share * (1 - share) for share in shares", "share * share for share in shares", AGREEMENT),
     Mutant("a log written without its lock", "helpers/label/labelling.py", "with lock_log(path):", "if True:", LOG),
     Mutant("a lock that a killed kernel keeps", "helpers/label/labelling.py", "from filelock import FileLock", "from filelock import SoftFileLock as FileLock", LOG),
-    Mutant("kappa of one's own repeats without weights", "helpers/label/labelling.py", 'grades, weights="linear")', "grades)", SCHEDULE),
+    Mutant("kappa of one's own repeats without weights", "helpers/label/labellers.py", 'grades, weights="linear")', "grades)", SCHEDULE),
     Mutant("blind repeats replace the label", "helpers/label/labelling.py", "if entry.doc_id and not entry.repeat}", "if entry.doc_id}", SCHEDULE),
     Mutant("Holm without its steps", BEST, "(len(ps) - rank) * ps[place]", "len(ps) * ps[place]", BEST),
     Mutant("another b in the card", "helpers/teach/cards.py", "(1 - b + b * self.index", "(1 - b + self.index", C),
