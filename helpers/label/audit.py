@@ -8,7 +8,7 @@ from ..measure import evalset, files, links, reading, results, runs
 from ..measure.evalset import EvalSet
 from ..measure.installation import command
 from ..measure.text import how_many
-from . import checks, labellers, manifest, pooling
+from . import checks, labellers, labelling, manifest, pooling
 from .checks import Finding
 
 EXTRAS = (*manifest.BY_PEOPLE, "negatives.jsonl", reading.TO_READ)
@@ -49,7 +49,8 @@ def findings(evals: EvalSet) -> list[Finding]:
     negatives = evalset.read_extra(evals, "negatives.jsonl")
     second_pass = evalset.read_extra(evals, "second_pass.jsonl")
     alike, rankers = links.alike_documents(evals), pooling.by_ranker(evals)
-    case = checks.AuditCase(evals, negatives, second_pass, *alike, rankers)
+    skipped = evalset.read_extra(evals, labelling.SKIPPED)
+    case = checks.AuditCase(evals, negatives, second_pass, *alike, rankers, skipped)
     found = [check(case) for check in checks.AUDIT_CHECKS]
     if evals.imported:
         return [_for_import(evals, finding) for finding in found]

@@ -7,11 +7,17 @@ from .manifest import CONVERTED_BY
 
 BESIDE = (  # the text of a page; an aside may be a warning or a footnote
     "nav, footer, script, style, noscript, template, form, "
-    "[role=navigation], .nav-panel, .header:has([accesskey]), .headerlink"
+    "[role=navigation], .nav-panel, .navheader, .navfooter, .header:has([accesskey]), .headerlink"
 )
-STYLE = {"heading_style": "atx", "bullets": "-"} | dict.fromkeys(
-    ("escape_asterisks", "escape_underscores", "escape_misc"), False
-)
+STYLE = {
+    "heading_style": "atx",
+    "bullets": "-",
+    "wrap": True,  # a paragraph is one line, wherever its source breaks
+    "wrap_width": None,
+    "escape_asterisks": False,
+    "escape_underscores": False,
+    "escape_misc": False,
+}
 SETTINGS = {
     "_disable_config": True,  # nobody's docutils.conf
     "file_insertion_enabled": False,
@@ -39,6 +45,17 @@ def made_by(tools: tuple[str, ...]) -> str:
     Raises ModuleNotFoundError where one isn't installed.
     """
     return f"{CONVERTED_BY} {' and '.join(f'{tool} {version(tool)}' for tool in tools)}"
+
+
+def in_own_encoding(page: bytes) -> str | None:
+    """Return an HTML page by the encoding that it names; None where it names none or another."""
+    from bs4.dammit import EncodingDetector
+
+    name = EncodingDetector.find_declared_encoding(page, is_html=True)
+    try:
+        return page.decode(name) if name else None
+    except (LookupError, UnicodeDecodeError):
+        return None
 
 
 def html_markdown(text: str) -> tuple[str, str]:

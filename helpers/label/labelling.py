@@ -262,7 +262,7 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
 def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]]) -> list[Turn]:
     """Return the turns: queries shuffled, in each the documents by their fused ranks.
 
-    `fused` is {query_id: document ids, best first}; others come behind, and the questions without
+    `fused` is {query_id: document ids, best first}; others come behind, and the question without
     a document last.
     """
     turns, ranks = schedule(pairs, repeats=0), {}
@@ -273,7 +273,7 @@ def find_order(pairs: Iterable[Pair], fused: dict[str, list[str]]) -> list[Turn]
 
     def order(turn: Turn) -> tuple:
         rank = ranks.get(turn.pair, len(ranks))
-        return not turn.doc_id, queries.index(turn.query_id), rank
+        return queries.index(turn.query_id), not turn.doc_id, rank
 
     return sorted(turns, key=order)
 
@@ -355,22 +355,23 @@ def due(queue: list[Turn], judgments: list[Entry]) -> list[Turn]:
     """Return the turns of `queue` that are left, the next one first.
 
     A repeat waits for GAP judgments after the first one, unless nothing else is left. Whether no
-    document answers is asked in the end, of queries without one of grade 1 or more.
+    document answers is asked as soon as all of a query are read and none has grade 1 or more.
     """
     done, judged = {entry.turn for entry in judgments}, latest(judgments)
     recent = {entry.pair for entry in judgments[-GAP:]}
     answered = {entry.query_id for entry in judged.values() if entry.relevance}
+    unread = {turn.query_id for turn in queue if turn.doc_id and turn not in done}
     now, later, questions = [], [], []
     for turn in queue:
-        if turn in done:
+        if turn in done or (not turn.doc_id and turn.query_id in answered):
             continue
-        if not turn.doc_id:
+        if not turn.doc_id and turn.query_id in unread:
             questions.append(turn)
         elif turn.repeat and (turn.pair in recent or turn.pair not in judged):
             later.append(turn)
         else:
             now.append(turn)
-    return now + later + [turn for turn in questions if turn.query_id not in answered]
+    return now + later + questions
 
 
 # Several labellers, each with a log.

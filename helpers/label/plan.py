@@ -52,7 +52,7 @@ def plan_command(evals: EvalSet) -> int:
     waiting = reading.write_list(evals, rows)
     unjudged = how_many(len(rows), "unjudged pair")
     print(f"Next: {unjudged}, by how far a grade could move a difference")
-    print(f"{waiting} in {evals.folder / reading.TO_READ}, which session A's panel opens")
+    print(f"{waiting} in {evals.folder / reading.TO_READ}, which the panel opens")
     return 0
 
 

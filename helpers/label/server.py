@@ -18,7 +18,8 @@ GUARDS = (  # those of make lab, and no request to the network
 )
 AS_ROOT = "You are root, so all that a notebook runs may read and change everything here."
 CELL = """\
-# Shift+Enter opens the panel. Afterwards panel.reopen(evals, "q1") changes grades of q1.
+# Ctrl+Enter opens the panel, Tab goes to its keys.
+# Afterwards panel.reopen(evals, "q1") changes grades of q1.
 import sys
 
 sys.path.insert(0, {home!r})

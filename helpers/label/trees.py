@@ -132,8 +132,12 @@ def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | Non
         reason = "files of another type"
     elif path.is_symlink():
         reason = "links"
+    elif not os.access(path, os.R_OK):
+        reason = "files that you may not read"
     else:
         text = files.page(path, problems) if place == str(path) else None
+        if text is None and task.options.kind == "html":
+            text = converters.in_own_encoding(path.read_bytes())
         if text is not None and "\0" not in text:
             return text
         reason = "files that are not UTF-8"

@@ -21,7 +21,7 @@ FIRST = 10  # labelled dev queries from which a number is told with what it deci
 JOURNAL = Path("carry.part", "journal.json")  # of a carry in place that isn't done yet
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
 Rows = Iterable[tuple[str, dict]]  # (file:line, row)
-LABEL_NEXT = f"judge what the rankers find in session A's panel ({command('lab', EVALS='folder')})"
+LABEL_NEXT = f"judge what the rankers find, in the panel ({command('lab', EVALS='folder')})"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
     '{"query_id": "q1", "query": "...", "relevant_doc_ids": []}; then ' + LABEL_NEXT

@@ -242,7 +242,7 @@ def queries_needed(difference: float, sd: float) -> int:
     They are FEWEST or more, so an effect that asks for fewer is not solved for.
     """
     effect = min(difference / sd, 2)
-    return max(FEWEST, math.ceil(float(np.squeeze(_solved_power(effect_size=effect)))))
+    return max(FEWEST, math.ceil(_solved_power(effect_size=effect)))
 
 
 def without_halves(answered: int) -> str:
@@ -262,7 +262,8 @@ def _solved_power(**known: float) -> float:
     """Return the number of queries or the effect size, whichever is not `known`."""
     from statsmodels.stats.power import TTestPower
 
-    return TTestPower().solve_power(**known, alpha=ALPHA, power=POWER)
+    solved = TTestPower().solve_power(**known, alpha=ALPHA, power=POWER)
+    return abs(float(np.squeeze(solved)))  # an effect and its negative have the same power
 
 
 def verdict(pair: Paired, p: float, bounds: Ends, matters: float = MATTERS) -> tuple[str, str]:

@@ -53,6 +53,7 @@ METHOD = {  # what decides how the baseline searches and is measured
 }
 MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
+WIDE = 5  # columns; a wider table is shown as cards on a phone
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
@@ -115,7 +116,9 @@ class WriteUp:
         if name in tables and not self.is_like_ours:
             table, caption = tables[name]
             rows = table()
-            return figures.captioned_table(rows, f"{caption}: none" if rows.empty else caption)
+            shape = "cards" if len(rows.columns) > WIDE else "narrow"
+            caption = f"{caption}: none" if rows.empty else caption
+            return figures.captioned_table(rows, caption, shape)
         if name in ("evidence", "chunks"):
             more |= self.chunk_claims()
         parts = self.template.blocks[name](self.template.new_context(self.values | more))

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import stats as scipy_stats
+from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from helpers.measure import inert, stats
@@ -107,6 +108,8 @@ def test_detectable_difference_is_found_in_four_of_five_samples():
     needed = stats.queries_needed(0.05, 0.25)
     assert stats.detectable(needed, 0.25) <= 0.05 < stats.detectable(needed - 1, 0.25)
     assert [stats.queries_needed(0.05, sd) for sd in (0.03, 0.001)] == [stats.FEWEST] * 2
+    power = TTestPower().power(stats.detectable(73, 1.0), 73, 0.05)  # its solver ends below 0 here
+    assert type(stats.detectable(73, 1.0)) is float and power == pytest.approx(0.8)
 
 
 ENDS, NEEDED = "the worst case, ", ", and to show less needs 72 queries"

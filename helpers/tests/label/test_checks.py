@@ -23,7 +23,8 @@ def made(queries=(), documents=(), judgments=(), highest=2, folder=BAD_SET, **mo
     grades = tuple(range(highest + 1))
     documents = {d.doc_id: d for d in documents}
     evals = evalset.EvalSet(folder, documents, queries, labels, grades=grades)
-    rest = {"negatives": [], "second_pass": [], "twins": {}, "linked": set(), "rankers": {}} | more
+    rest = {"negatives": [], "second_pass": [], "twins": {}, "linked": set(), "rankers": {}}
+    rest |= {"skipped": []} | more
     return checks.AuditCase(evals, **rest)
 
 
@@ -300,6 +301,7 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
     checks.check_judged_depth: [  # each query counts alike: ten labels of one make half
         (judged(*TEN_OF_TWO[:9]), "fail", "45.0% of the first 10 of two are judged, the least of "
          "3 rankers (most 100"),
+        (judged(*TEN_OF_TWO[:9])._replace(skipped=[{}]), "warn", "45.0% of the first 10 of two"),
         (judged(*TEN_OF_TWO), "warn", "50.0% of the first 10 of two"),
         (without_answer(judged(*TEN_OF_TWO)), "warn", "50.0% of the first 10 of two"),
         (judged(*TEN_OF_TWO, *A_AND_B), "pass", "100.0% of the first 10 of none"),

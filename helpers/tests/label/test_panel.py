@@ -113,7 +113,7 @@ def test_the_panel_offers_the_grades_of_the_set(folder):
     named = {shown.key: "Keys", shown.evidence: "Evidence", shown.search: "Another page"}
     assert [box.description for box in named] == [*named.values()]
     (folder / "judgments.jsonl").unlink()
-    for highest, keys in ((1, "01s+ojk"), (10, "0123456789su+ojk")):
+    for highest, keys in ((1, "01s+ojkf"), (10, "0123456789su+ojkf")):
         (folder / "settings.json").write_text(json.dumps({"highest_grade": highest}))
         shown = opened(folder)
         assert shown.buttons[str(highest)].description == f"{highest} answers it"

@@ -212,13 +212,13 @@ BOTH = (  # what is in the text of either saved page
 SAVED = [  # kind, more that is in it, what is not
     (
         "html",
-        ["Disk full and\n[the dashboard](https://grafana.example/d/mail).", "1. Count.\n2. Flu"],
+        ["Disk full and [the dashboard](https://grafana.example/d/mail).", "1. Count.\n2. Flu"],
     )
     + (["index", "Powered", "¶", "Operations", "disk.html", "color", "# Mail", "is out"],),
     (
         "rst",
         [
-            "Disk full,\nflush and MAIL_LIMIT",
+            "Disk full, flush and MAIL_LIMIT",
             "deprecated: 2.1\n\nUse postqueue",
             "Debian\n\napt-get",
         ]
@@ -264,6 +264,13 @@ BARE = [  # kind, page, title, text
         "Texinfo",
         "b",
     ),
+    (
+        "html",
+        '<h2>DocBook</h2>b<div class="navheader">Prev</div><div class="navfooter">Up</div>',
+        "DocBook",
+        "b",
+    ),
+    ("html", '<meta charset="iso-8859-1">caf\xe9'.encode("latin-1"), "p", "caf\xe9"),
     ("html", "<pre>a\n  b</pre>", "p", "```\na\n  b\n```"),
     ("rst", "Body alone, `half a :role:`x.\n", "p", "Body alone, `half a :role:`x."),
     ("rst", "A\n=\n\nB\n-\n\n.. math::\n   :label: e\n\n   x^2\n", "A", "```\nx^2\n```"),
