@@ -233,13 +233,10 @@ def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
 
 
 def _row(label: Judgment) -> dict:
-    """Return the row of a label whose evidence is alternatives of parts."""
+    """Return a label as a row of judgments.jsonl."""
     row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
-    quotes = [parts[0] if len(parts) == 1 else [*parts] for parts in label.evidence]
-    if len(quotes) == 1 and isinstance(quotes[0], str):
-        row["evidence"] = quotes[0]
-    elif quotes:
-        row["evidence"] = quotes
+    if label.evidence:
+        row["evidence"] = evalset.evidence_field(label.evidence)
     return row
 
 

@@ -81,7 +81,8 @@ def check_size(case: AuditCase) -> Finding:
     """Warn below 30 queries, with the difference that so few can show, or 100 documents."""
     queries, documents = len(case.evals.queries), len(case.evals.documents)
     shown = min(stats.detectable(queries, stats.USUAL_SD), 1) if queries > 1 else 1
-    few = f"Write {QUERIES} queries or more: {queries} show no nDCG difference below {shown:.2f}."
+    few = f"Write {QUERIES} queries or more: {queries} show no nDCG difference below {shown:.2f} "
+    few += f"(standard deviation {stats.USUAL_SD:g})."
     by_chance = f"Add documents, {DOCUMENTS} or more: among few, ten results hit one by chance."
     found = f"{how_many(queries, 'query')}, {how_many(documents, 'document')}"
     warn = {few: queries < QUERIES, by_chance: documents < DOCUMENTS}
@@ -314,30 +315,40 @@ def check_evidence(case: AuditCase) -> Finding:
     bare = [" ".join(judgment[:2]) for judgment in relevant if not judgment.evidence]
     found = f"{len(relevant) - len(bare):,} of {how_many(len(relevant), 'relevant label')} quoted"
     graded = (case.evals.folder / "judgments.jsonl").exists()
+    unproved = evidence.unproved_needs(case.evals)
     fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
-    warn = {"Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded}
+    warn = {
+        "Write judgments.jsonl: a grade and a verbatim quote for each answer.": not graded,
+        f"Say which quotes meet {_some(unproved)}: no measure counts these needs.": unproved,
+    }
     return _finding("evidence", found, fail, warn)
 
 
 def check_quotes(case: AuditCase) -> Finding:
-    """Warn of quotes that every chunker cuts, or that stand where no grade is above 0."""
-    judgments, cut = case.evals.judgments, _always_cut(case.evals)
-    grades = {label[:2]: label.relevance for label in judgments}
-    quotes_of = {label[:2]: label.evidence for label in judgments if label.relevance}
-    holders = _holders(case.evals, {*chain.from_iterable(quotes_of.values())})
-    held = set()  # the pairs whose document holds a quote of their query
-    for (query_id, _), quotes in quotes_of.items():
-        for quote in quotes:
-            held.update((query_id, doc_id) for doc_id in holders[quote])
-    weak = [" ".join(pair) for pair in sorted(held) if not grades.get(pair)]
-    zeros = [" ".join(pair) for pair in held if grades.get(pair) == 0]
+    """Warn of quotes that every chunker cuts, or that stand in a document with a lower grade.
+
+    What a second reading confirmed isn't listed.
+    """
+    relevant, cut = [j for j in case.evals.judgments if j.relevance], _always_cut(case.evals)
+    quotes = {quote for label in relevant for quote in label.evidence}
+    holders, earned = _holders(case.evals, quotes), defaultdict(int)  # the grade, by pair
+    for label in relevant:
+        for doc_id in chain.from_iterable(holders[quote] for quote in label.evidence):
+            pair = label.query_id, doc_id
+            earned[pair] = max(earned[pair], label.relevance)
+    grades = {label[:2]: label.relevance for label in case.evals.judgments}
+    confirmed = {(row["query_id"], row["doc_id"]) for row in case.second_pass}
+    wanting = sorted(p for p in earned.keys() - confirmed if grades.get(p, -1) < earned[p])
+    lower = [pair for pair in wanting if pair in grades]
+    unjudged = [pair for pair in wanting if pair not in grades]
+    again = _some(map(" ".join, wanting))
     warn = {
         f"Every chunker cuts the quotes of {_some(cut)}: quote the shortest passage.": cut,
-        f"Judge anew, or quote what only the answer says: {_some(weak)}.": weak,
+        f"Judge anew, or quote what only the answer says: {again}.": wanting,
     }
-    n = sum(map(len, quotes_of.values()))
+    n = sum(len(label.evidence) for label in relevant)
     found = f"{how_many(n, 'quote')}: {len(cut)} cut everywhere"
-    found += _also({"in a document judged 0": zeros, "in one not judged": {*weak} - {*zeros}})
+    found += _also({"in a document with a lower grade": lower, "in one not judged": unjudged})
     return _finding("quotes", found, warn=warn)
 
 

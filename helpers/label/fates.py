@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from ..measure import text
-from ..measure.evalset import Document, EvalSet, Judgment
+from ..measure.evalset import Document, EvalSet, Judgment, Quotes
 from ..measure.evidence import Spans
 from ..measure.text import Pair
 
@@ -37,7 +37,6 @@ JOINED = re.compile(  # words that a line end tears apart, where no space stands
 )
 LINE, TRIMMED = re.compile(r"\S(?:.*\S)?"), re.compile(r"\S(?:.*\S)?", re.DOTALL)
 SIGN = re.compile(rf"[{text.UNSPACED}]|[^\W{text.UNSPACED}]+|[^\w\s]")  # a word or a mark
-Quotes = Sequence[Sequence[str]]  # alternatives, each of parts
 Words = frozenset[str]  # the content words of a sentence, numbers among them
 Sentences = list[tuple[tuple[int, int], Words]]  # of a document, each with its span
 
@@ -60,7 +59,7 @@ class Fate(NamedTuple):
 
     outcome: str
     doc_ids: Sequence[str] = ()
-    evidence: Quotes = ()
+    evidence: Sequence[Quotes] = ()
     to_read: dict[str, Offer] = {}
     why: str = ""
 
@@ -177,7 +176,7 @@ def all_fates(case: Case, first: dict[str, list[str]]) -> dict[Pair, Fate]:
     return fates
 
 
-def _sure(case: Case, old_id: str, doc_ids: Sequence[str], evidence: Quotes) -> Fate:
+def _sure(case: Case, old_id: str, doc_ids: Sequence[str], evidence: Sequence[Quotes]) -> Fate:
     """Return the fate of a label that is taken over unasked."""
     if [*doc_ids] != [old_id]:
         outcome = MOVED
@@ -204,6 +203,7 @@ def fate_of_relevant(case: Case, label: Judgment) -> Fate:
         return _sure(case, old.doc_id, heirs, label.evidence)
     quotes = label.evidence or [LINE.findall(old.retrieval_text)]
     offers = [_offer(case.documents[new_id], parts) for parts, new_id in product(quotes, kin)]
+    offers = [offer for offer in offers if not _stood_before(case, old, offer)]
     offers.sort(key=lambda offer: (-offer.likeness, -kin[offer.doc_id]))
     best = offers[0] if offers else Offer("")
     if best.likeness == 1:
@@ -227,6 +227,16 @@ def _offer(document: Document, parts: Sequence[str]) -> Offer:
     return Offer(document.doc_id, parts, least, [span for _, span in found])
 
 
+def _stood_before(case: Case, old: Document, offer: Offer) -> bool:
+    """Return whether a passage stood beside the quote in the old document: it's no heir of it."""
+    body = case.documents[offer.doc_id].retrieval_text
+    for part, (start, end) in zip(offer.parts, offer.spans, strict=True):
+        found = body[start:end]
+        if found in old.retrieval_text and found not in part and part not in found:
+            return True
+    return False
+
+
 def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:
     """Return the fate of a label of which alternatives stand whole, in what offers them."""
     rivals = [offer for offer in rivals if offer.doc_id == old.doc_id] or rivals
@@ -242,7 +252,8 @@ def _fate_of_whole(case: Case, old: Document, rivals: list[Offer]) -> Fate:
         return _unsure(AGAIN, sure, why)
     evidence = []
     for offer in sure:
-        evidence.append([new.retrieval_text[start:end] for start, end in offer.spans])
+        quotes = (new.retrieval_text[start:end] for start, end in offer.spans)
+        evidence.append(Quotes.of(quotes, getattr(offer.parts, "needs", ())))
     return _sure(case, old.doc_id, [new_id], evidence)
 
 

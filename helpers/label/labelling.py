@@ -401,8 +401,7 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     quotes = [evalset.evidence_quotes({"evidence": entry.evidence}) for entry in words]
     alternatives = dict.fromkeys(chain(*quotes))
     if len(alternatives) > len(quotes[0]):
-        evidence = [own[0] if len(own) == 1 else [*own] for own in alternatives]
-        first = first._replace(evidence=evidence)
+        first = first._replace(evidence=evalset.evidence_field(alternatives))
     is_offered = all(entry.offered for entry in words)
     return first._replace(offered=first.offered if is_offered else "")
 

@@ -100,7 +100,7 @@ def document_html(document: evalset.Document, words: set[str], best: Iterable[st
 
     The `best` blocks of the body stand above it, too, in short.
     """
-    facts = (document.kind, document.service, document.updated, document.version)
+    facts = (document.doc_id, document.kind, document.service, document.updated, document.version)
     page = Markup(
         '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div>{}<div class="body">{}'

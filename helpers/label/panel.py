@@ -318,8 +318,8 @@ class Panel(View):
 
     def _rest(self) -> list[Turn]:
         """Return the documents that are still to be read for the query that is shown."""
-        rest = takewhile(lambda turn: turn.query_id == self.turn.query_id, self.due)
-        return [turn for turn in rest if turn.doc_id]
+        own = [turn for turn in self.due if turn.query_id == self.turn.query_id]
+        return [turn for turn in own if turn.doc_id and turn.pair not in self.left]
 
     def _zeros_offered(self) -> list[Turn]:
         """Return the next pages of a query that are offered as 0, up to five; [] for a single."""

@@ -32,7 +32,7 @@ def plan_command(evals: EvalSet) -> int:
     newer = whole.settled_queries.keys() - evals.settled_queries.keys()
     qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
     if not (others and qrels):
-        wanted = "a run of another chunker in runs/ or of another system in systems/"
+        wanted = "a .trec file of another chunker in runs/ or of another system in systems/"
         if others:
             wanted = "a dev query with a relevant document"
         raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
@@ -43,7 +43,8 @@ def plan_command(evals: EvalSet) -> int:
     print(f"{evals.name}, {measures.PRIMARY}, {how_many(len(qrels), 'dev query')}")
     if newer:
         print(evalset.left_out((), newer))
-    print(HEAD.format(len(qrels)))
+    if seen:
+        print(HEAD.format(len(qrels)))
     _print_differences(seen, len(others))
     print(f"\nPairs by their best rank in these {len(others) + 1} runs:")
     print(pd.DataFrame(bands).to_string(index=False))

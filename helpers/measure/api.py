@@ -40,12 +40,16 @@ def compare_runs(evals: EvalSet, *systems, base=None, split: str = "dev", **rule
 def evidence_by_query(evals: EvalSet, system) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} of the quotes that passages deliver, 0 to 1.
 
-    Of all queries whose labels have quotes; {} where the system ranks no passages.
+    Of all queries whose labels have quotes, those with several needs with the measures of needs;
+    {} where the system ranks no passages.
     """
     run = read_run(evals, system)
     rankings, known = evidence.ranked_passages(evals, run)
     queries = evidence.quoted_queries(known_to_all(evals, run)) if rankings else {}
-    return evidence.by_query(evals.documents, queries, rankings, known)
+    values = evidence.by_query(evals.documents, queries, rankings, known)
+    for query_id, needs in evidence.needs_by_query(evals.documents, queries, rankings).items():
+        values[query_id] |= needs
+    return values
 
 
 def _ask_each(evals: EvalSet, search) -> Path:

@@ -47,7 +47,11 @@ class Document(NamedTuple):
 
 
 class Query(NamedTuple):
-    """One query with the ids of the documents that answer it, wholly or in part."""
+    """One query with the ids of the documents that answer it, wholly or in part.
+
+    `needs` are {id: short text} of the things that it asks for; without any it is one need.
+    `translation` says it in the language of the set.
+    """
 
     query_id: str
     query: str
@@ -58,6 +62,21 @@ class Query(NamedTuple):
     answers: tuple[str, ...] = ()
     language: str = ""  # the set's own
     round: int = 0  # before round 1
+    needs: dict[str, str] = {}
+    translation: str = ""
+
+
+class Quotes(tuple):
+    """Quotes that prove a label together, and the ids of the needs that they meet."""
+
+    needs: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, quotes: Iterable[str], needs: Iterable[str] = ()) -> "Quotes":
+        """Return quotes that meet `needs`."""
+        alternative = cls(quotes)
+        alternative.needs = tuple(needs)
+        return alternative
 
 
 class Judgment(NamedTuple):
@@ -66,7 +85,7 @@ class Judgment(NamedTuple):
     query_id: str
     doc_id: str
     relevance: int
-    evidence: tuple[tuple[str, ...], ...] = ()  # alternatives: quotes that prove it together
+    evidence: tuple[Quotes, ...] = ()
 
 
 class EvalSet(NamedTuple):
@@ -419,12 +438,27 @@ def _judgments(
     return judgments
 
 
-def evidence_quotes(row: dict) -> tuple[tuple[str, ...], ...]:
-    """Return the alternatives of a row of judgments.jsonl, each a tuple of what it takes."""
+def evidence_quotes(row: dict) -> tuple[Quotes, ...]:
+    """Return the alternatives of a row of judgments.jsonl, each with all that it takes."""
     evidence = row.get("evidence") or []
-    several = [evidence] if isinstance(evidence, str) else evidence
-    alternatives = ((own,) if isinstance(own, str) else tuple(own) for own in several)
+    alternatives = []
+    for own in [evidence] if isinstance(evidence, str) else evidence:
+        if isinstance(own, dict):
+            alternatives.append(Quotes.of(own["quotes"], own["needs"]))
+        else:
+            alternatives.append(Quotes([own] if isinstance(own, str) else own))
     return tuple(own for own in alternatives if any(map(str.strip, own)))
+
+
+def evidence_field(alternatives: Iterable[Quotes]) -> str | list:
+    """Return alternatives as a row of judgments.jsonl holds them, "" for none."""
+    field = []
+    for own in alternatives:
+        quotes = own[0] if len(own) == 1 else [*own]
+        needs = getattr(own, "needs", ())
+        field.append({"quotes": [*own], "needs": [*needs]} if needs else quotes)
+    is_one = len(field) == 1 and isinstance(field[0], str)
+    return field[0] if is_one else field or ""
 
 
 def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
@@ -439,6 +473,10 @@ def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int
         if quote not in document.retrieval_text:
             fault = f"evidence {quote[:60]!r} is not in {doc_id}"
             return f"{fault}, wanted a verbatim quote, line ends included"
+    for need in chain(*(own.needs for own in evidence)):
+        if need not in queries[query_id].needs:
+            known = ", ".join(queries[query_id].needs) or "none"
+            return f"evidence meets need {need}, wanted a need of query {query_id}: {known}"
     return ""
 
 

@@ -32,6 +32,7 @@ recall_name = "evidence recall within {} tokens".format  # of a budget
 DECIDES = recall_name(BUDGET)  # what the verdict rests on
 OF_EVIDENCE = {name.replace(" ", "-"): name for name in COMPARED}  # as `decides` spells them
 OF_EVIDENCE |= {f"evidence-{budget}-tokens": recall_name(budget) for budget in BUDGETS}
+OF_NEEDS = (f"need recall within {BUDGET} tokens", f"all needs met within {BUDGET} tokens")
 BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, too
 
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
@@ -42,10 +43,14 @@ Documents = dict[str, Document]  # by id
 
 
 class Wanted(NamedTuple):
-    """What one query asks for, by document: grades (1 or more) and where its quotes stand."""
+    """What one query asks for, by document: grades (1 or more) and where its quotes stand.
+
+    `needs` has for each need of the query that a label proves where the quotes of it stand.
+    """
 
     grades: dict[str, int]
     quotes: dict[str, Alternatives]
+    needs: dict[str, dict[str, Alternatives]] = {}
 
 
 def quoted_queries(
@@ -59,13 +64,16 @@ def quoted_queries(
     queries: Queries = {}
     for query_id, query in evals.queries.items():
         if split in (None, query.split) and (among is None or query_id in among):
-            queries[query_id] = Wanted({}, {})
+            queries[query_id] = Wanted({}, {}, {})
     for label in evals.judgments:
         if label.relevance and label.evidence and label.query_id in queries:
             body, query = evals.documents[label.doc_id].retrieval_text, queries[label.query_id]
             spans = [[quote_spans(quote, body) for quote in quotes] for quotes in label.evidence]
             query.grades[label.doc_id] = label.relevance
             query.quotes[label.doc_id] = spans
+            for alternative, places in zip(label.evidence, spans, strict=True):
+                for need in alternative.needs:
+                    query.needs.setdefault(need, {}).setdefault(label.doc_id, []).append(places)
     return {query_id: query for query_id, query in queries.items() if query.grades}
 
 
@@ -109,6 +117,51 @@ def any_quote(queries: Queries) -> Queries:
         if quotes != query.quotes:
             alone[query_id] = query._replace(quotes=quotes)
     return alone
+
+
+# Needs: the nuggets of TREC question answering (Voorhees 2003), proved by quotes, not by a model.
+
+
+def unproved_needs(evals: EvalSet) -> list[str]:
+    """Return "query_id need" of the needs that no label proves: no measure counts them."""
+    proved, asked = set(), []
+    for label in evals.judgments:
+        for alternative in label.evidence if label.relevance else ():
+            proved.update((label.query_id, need) for need in alternative.needs)
+    for query_id, query in evals.settled_queries.items():
+        asked += [(query_id, need) for need in query.needs]
+    return [" ".join(need) for need in asked if need not in proved]
+
+
+def needs_by_query(documents: Documents, queries: Queries, rankings: Rankings) -> measures.Values:
+    """Return {query_id: {measure: value}} of the queries with needs, 0 for no results.
+
+    Need recall is the share of a query's needs for which quotes that suffice are there: of the
+    first k chunks, and within a budget of tokens. A second copy of an answer adds nothing to it.
+    Document recall, beside it, is the share of the relevant documents with a chunk there.
+    """
+    values = {}
+    for query_id, query in queries.items():
+        if query.needs:
+            ranking = rankings.get(query_id, [])
+            contexts = {f"@{k}": ranking[:k] for k in CUTOFFS}
+            for budget in BUDGETS:
+                contexts[f" within {budget} tokens"] = context(ranking, budget, documents)
+            values[query_id] = {}
+            for where, taken in contexts.items():
+                values[query_id] |= _needs_met(query, taken, where)
+    return values
+
+
+def _needs_met(query: Wanted, taken: list[Chunk], where: str) -> dict[str, float]:
+    """Return the measures of what a context brings; `where` ends their names."""
+    met = [bool(evidence_ranks(quotes, taken)) for quotes in query.needs.values()]
+    found = query.grades.keys() & {chunk.doc_id for chunk in taken}
+    return {
+        f"need recall{where}": float(np.mean(met)),
+        f"all needs met{where}": float(all(met)),
+        f"document recall{where}": len(found) / len(query.grades),
+    }
 
 
 # By the first k chunks.
@@ -373,8 +426,10 @@ def compare_evidence(evals: EvalSet, query_ids: Collection, depth: float, *tried
     values = [by_query(evals.documents, queries, *side, cutoffs) for side in sides]
     within = int(min(filled, BUDGET))
     base, run = (losses(evals.documents, queries, *side, within) for side in sides[:2])
+    needs = [needs_by_query(evals.documents, queries, rankings) for rankings, _ in sides]
     return {
         "n": len(queries),
+        "needs": stats.by_measure(OF_NEEDS if within == BUDGET else [], *needs),
         "measures": stats.by_measure(names, *values),
         "short": [budget for budget in BUDGETS if budget > filled],
         "within": within,

@@ -51,29 +51,31 @@ def place(evals: evalset.EvalSet, row: dict) -> int:
 
 def in_words(evals: evalset.EvalSet) -> list[str]:
     """Return how many pairs wait, the minutes that they take at most, and how many of each sort."""
-    waits, counts, n_words = waiting(evals), Counter(), 0
+    waits, counts, n_words = waiting(evals), Counter(), Counter()
     for row in waits.values():
         counts[place(evals, row)] += 1
         body = evals.documents[row["doc_id"]].retrieval_text
         passages = [body[start:end] for start, end in row.get("passages", [])]
-        n_words += sum(len(text.split()) for text in passages or [body])
+        unit = "marked passages" if passages else "whole pages"
+        n_words[unit] += sum(len(text.split()) for text in passages or [body])
     line = f"pairs to read: {len(waits)}"
-    if waits:
-        minutes = how_many(math.ceil(n_words / SPEED), "minute")
-        line += f", {minutes} at most (marked passages, else whole pages, {SPEED} words a minute)"
+    for unit, words in sorted(n_words.items()):
+        line += f", {how_many(math.ceil(words / SPEED), 'minute')} at most for {unit}"
     return [line, *(f"  {ORDER[n]}: {counts[n]}" for n in sorted(counts))]
 
 
-def marked_evidence(evals: evalset.EvalSet, row: dict) -> list:
+def marked_evidence(evals: evalset.EvalSet, row: dict) -> str | list:
     """Return the marked passages of a row in the form of its old evidence.
 
-    [] unless the row has a grade above 0 and a passage for each quote, in their
+    "" unless the row has a grade above 0 and a passage for each quote, in their
     order.
     """
     old, text = evalset.evidence_quotes(row), evals.documents[row["doc_id"]].retrieval_text
     marked = [text[start:end] for start, end in row.get("passages", [])]
     if not row.get("relevance") or sum(map(len, old)) != len(marked):
-        return []
+        return ""
     rest = iter(marked)
-    alternatives = [[next(rest) for _ in own] for own in old]
-    return [own[0] if len(own) == 1 else own for own in alternatives]
+    alternatives = []
+    for own in old:
+        alternatives.append(evalset.Quotes.of([next(rest) for _ in own], own.needs))
+    return evalset.evidence_field(alternatives)

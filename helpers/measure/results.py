@@ -144,7 +144,8 @@ def evidence_content(
 
     `known` and `rankings` are those of each chunk set, `base` names the baseline's. Dev has all of
     them, test those that are `confirmed`. Where some labels take several quotes together, each has
-    the means of evidence.BESIDE as if any quote were enough (`any_quote`).
+    the means of evidence.BESIDE as if any quote were enough (`any_quote`). `needs` are of the
+    queries with several needs, by the baseline's chunks.
     """
     quoted: dict = {}
     for split in files.SPLITS:
@@ -166,9 +167,19 @@ def evidence_content(
             sets[name]["any_quote"] = {measure: means[measure] for measure in evidence.BESIDE}
         by_k = evidence.shares_by_k(wanted, rankings[base])
         quoted[split] = {"n": len(wanted), "by_k": by_k, "sets": sets}
+        if met := evidence.needs_by_query(evals.documents, wanted, rankings[base]):
+            quoted[split]["needs"] = _needs(met)
         if is_dev:
             quoted["lost"] = evidence.losses(evals.documents, wanted, rankings[base], known[base])
     return quoted
+
+
+def _needs(values: measures.Values) -> dict:
+    """Return n, means and 95 % bootstrap intervals of the measures of needs."""
+    means, intervals = measures.means(values), {}
+    for name in means:
+        intervals[name] = stats.bootstrap_interval([row[name] for row in values.values()])
+    return {"n": len(values), "means": means, "intervals": intervals}
 
 
 def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str, dict]:

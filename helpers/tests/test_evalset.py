@@ -65,6 +65,7 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
     write_rows(folder / "corpus.jsonl", bare, document)
     query = {"query_id": "q0", "query": "ask", "relevant_doc_ids": ["b", "a"], "kind": "how"}
     query |= {"popularity": "tail", "split": "test", "answers": ["b"], "language": "nl", "round": 2}
+    query |= {"needs": {"n1": "who", "n2": "when"}, "translation": "vraag"}
     plain = {"query_id": "p", "query": "x", "relevant_doc_ids": []}
     aside = {**plain, "query_id": "n", "kind": "none"}
     write_rows(folder / QUERIES, query, aside, {**plain, "query_id": "r"}, plain)
@@ -75,8 +76,13 @@ def test_each_field_of_a_row_reaches_its_document_and_query(folder):
     assert [evals.documents[d].retrieval_text for d in "ab"] == [" b\n", "B\n\nx"]
     assert [*evals.queries] == ["q0"] and [*evals.unanswered] == ["n"]
     assert [*evals.waiting] == ["p", "r"]
-    assert evals.queries["q0"] == ("q0", "ask", ("b", "a"), "how", "tail", "test", ("b",), "nl", 2)
-    assert evals.waiting["p"] == ("p", "x", (), "unspecified", "", "dev", (), "", 0)
+    fields = {
+        name: value for name, value in query.items() if name not in ("relevant_doc_ids", "answers")
+    }
+    assert evals.queries["q0"] == evalset.Query(
+        **fields, relevant_doc_ids=("b", "a"), answers=("b",)
+    )
+    assert evals.waiting["p"] == evalset.Query("p", "x", ())
     assert evals.judgments == [("q0", "b", 1, ()), ("q0", "a", 1, ())]
     assert evals[4:6] == ("words", (0, 1, 2)) and evals.imported == "" and evals.folder == folder
     assert [*evals.documents] == ["a", "b"] and [*evals.all_queries] == ["q0", "n", "p", "r"]
@@ -251,6 +257,13 @@ EVIDENCE = [  # document, evidence as it stands in a row, its alternatives, what
     ("a", [], (), ""),
     ("b", "Body", (("Body",),), ""),  # a page that could not be read
     ("c", None, (), f"document c {UNKNOWN}"),
+    ("a", [{"quotes": ["bo"], "needs": ["n1"]}], (("bo",),), ""),
+    (
+        "a",
+        ["bo", {"quotes": ["bo", "Title"], "needs": ["n1", "n3"]}],
+        (("bo",), ("bo", "Title")),
+        "evidence meets need n3, wanted a need of query q: n1, n2",
+    ),
 ]
 
 
@@ -261,7 +274,8 @@ def test_evidence_is_a_list_of_alternatives_that_stand_in_title_and_text(
     documents = {d: evalset.Document(d, "Title", body) for d, body in (("a", "body"), ("b", ""))}
     judgment = evalset.Judgment("q", doc_id, 1, evalset.evidence_quotes({"evidence": evidence}))
     assert judgment.evidence == alternatives
-    assert evalset.judgment_fault(judgment, {"q": 0}, documents) == wanted
+    asked = evalset.Query("q", "?", (), needs={"n1": "who", "n2": "when"})
+    assert evalset.judgment_fault(judgment, {"q": asked}, documents) == wanted
     query = "query q is not in retrieval_queries.jsonl, wanted one of its ids"
     assert evalset.judgment_fault(judgment, {}, documents) == query
 

@@ -161,7 +161,8 @@ def test_what_is_wanted_are_the_quotes_of_labels_above_0(evals):
         "q1": evidence.Wanted({"disk-full": 2}, {"disk-full": [[[(11, 29)]]]}),
         "q2": evidence.Wanted({"queue-full": 1}, {"queue-full": [[[(12, 27)]]]}),
     }
-    noted = [label._replace(evidence=label.evidence or (("Add",),)) for label in evals.judgments]
+    added = (evalset.Quotes(["Add"]),)
+    noted = [label._replace(evidence=label.evidence or added) for label in evals.judgments]
     assert evidence.quoted_queries(evals._replace(judgments=noted)) == wanted
     assert [*evidence.quoted_queries(evals, "test")] == ["q2"]
     assert [*evidence.quoted_queries(evals, among=["q1", "q9"])] == ["q1"]
@@ -251,9 +252,50 @@ def test_by_k_counts_documents_and_quotes():
     assert found == shares | {"any quote": [0, 0.5, 0.5, 0.5]}
 
 
+NEEDS = {  # n1 is told by both documents, n2 takes two quotes of b
+    "n1": {"a": [[[(0, 13)]]], "b": [[[(0, 10)]]]},
+    "n2": {"b": [[[(0, 10)], [(12, 21)]]]},
+}
+MET = [  # chunks, share of the needs, all of them, share of the documents
+    ([], 0, 0, 0),
+    ([("a", 0, 20)], 0.5, 0, 0.5),
+    ([("a", 0, 20), ("b", 0, 12)], 0.5, 0, 1),  # n1 once more
+    ([("a", 0, 20), ("b", 0, 12), ("b", 12, 28)], 1, 1, 1),
+]
+
+
+def test_needs_are_met_by_what_suffices_and_a_second_copy_adds_nothing():
+    query = evidence.Wanted({"a": 2, "b": 1}, {}, NEEDS)
+    for spans, *met in MET:
+        ranked = {"q": [chunk(*span) for span in spans]}
+        (row,) = evidence.needs_by_query(DOCUMENTS, {"q": query, "r": quoted()}, ranked).values()
+        names = ("need recall", "all needs met", "document recall")
+        for where in ("@5", " within 500 tokens"):
+            assert [row[f"{name}{where}"] for name in names] == met, spans
+        assert row["need recall@1"] == min(met[0], 0.5)
+
+
+def test_needs_come_from_the_labels_and_those_that_none_proves_are_named(evals, monkeypatch):
+    quotes = {"quotes": ["Delete <old> logs."], "needs": ["n1", "n2"]}
+    alternatives = evalset.evidence_quotes({"evidence": ["disk-full", quotes]})
+    assert evalset.evidence_field(alternatives) == ["disk-full", quotes]
+    asked = {"n1": "what to do", "n2": "what to delete", "n3": "whom to call"}
+    queries = {**evals.queries, "q1": evals.queries["q1"]._replace(needs=asked)}
+    label = evals.judgments[0]._replace(evidence=alternatives)
+    of = evals._replace(queries=queries, judgments=[label, *evals.judgments[1:]])
+    wanted = evidence.quoted_queries(of)
+    assert wanted["q1"].needs == dict.fromkeys(["n1", "n2"], {"disk-full": [[[(11, 29)]]]})
+    assert wanted["q2"].needs == {} and evidence.unproved_needs(of) == ["q1 n3"]
+    run = run_of(of, SECOND, "mine")
+    monkeypatch.setattr(runs, "list_depth", lambda run: 0)  # it returned all that it found
+    page = pages.comparison_page(compare.compare(of, run, [run], None))
+    assert "Of the 1 query with several needs" in page
+    assert "| need recall within 2000 tokens | 1.000 | 1.000 |" in " ".join(page.split())
+
+
 def test_what_suffices_counts_where_some_are_needed_together(evals):
     run = run_of(evals, {"q1": [["disk-full#1", 1]], "q2": SECOND["q2"]}, "mine")
-    label = evals.judgments[0]._replace(evidence=(("disk-full", "Delete"),))
+    label = evals.judgments[0]._replace(evidence=(evalset.Quotes(["disk-full", "Delete"]),))
     together = evals._replace(judgments=[label, *evals.judgments[1:]])
     for of, times in ((together, 1), (evals, 0)):
         page = pages.comparison_page(compare.compare(of, run, [run], None))

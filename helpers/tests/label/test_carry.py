@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 from conftest import write_rows
-from labelled_sets import rows
+from labelled_sets import change, rows
 
 from helpers.label import carry, fates, manifest
 from helpers.measure import evalset, files, reading, runs, systems
@@ -100,7 +100,31 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
     (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, fates.AGAIN, ["disk"], [QUOTE]),
     (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, fates.AGAIN, ["volume"], PARTS[0]),
     (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, fates.CHANGED, ["disk"], QUOTE),
+    ("Delete the old logs first", {"disk": f"{SECOND} Delete the old mails last."}, fates.RE_ANCHORED,
+     ["disk"], ["Delete the old mails last"]),
 ]  # fmt: skip
+
+
+def test_a_like_passage_that_stood_beside_the_quote_is_no_heir_of_it(old):
+    mails = "Delete the old mails first."
+    page(old, "disk", f"{DISK}\n\n{mails}")
+    label(old, OTHER)
+    pages = {"queue": QUEUE, "disk": f"{SECOND}\n\n{THIRD}\n\n{mails}"}
+    assert carried(old, pages)[1]["q1", "disk"]["outcome"] == fates.LOST
+
+
+def test_needs_go_with_the_quotes_that_meet_them(old):
+    table = old / "retrieval_queries.jsonl"
+    needs = {"n1": "what to do", "n2": "whom to call"}
+    change(table, lambda row: {**row, "needs": needs} if row["query_id"] == "q1" else row)
+    meets = [{"quotes": [QUOTE], "needs": ["n2"]}, OTHER]
+    label(old, meets)
+    to, _, _ = carried(old, {"queue": QUEUE, "disk": EDIT.replace(QUOTE, WRAPPED)})
+    kept = [row for row in rows(to / "judgments.jsonl") if row["doc_id"] == "disk"]
+    assert kept[0]["evidence"] == [{"quotes": [WRAPPED], "needs": ["n2"]}, OTHER]
+    to, _, _ = carried(old, {"disk": DISK.replace("wait", "hope").replace(OTHER, "")}, to="later")
+    waiting = reading.waiting(evalset.load(to))["q1", "disk"]
+    assert waiting["evidence"] == [{"quotes": [QUOTE], "needs": ["n2"]}]
 
 
 @pytest.mark.parametrize(("evidence", "pages", "outcome", "homes", "there"), CASES)

@@ -19,13 +19,18 @@ def made(queries=(), documents=(), judgments=(), highest=2, folder=BAD_SET, **mo
         if grade[0]:
             ids = queries[query_id].relevant_doc_ids
             queries[query_id] = queries[query_id]._replace(relevant_doc_ids=(*ids, doc_id))
-    labels = [evalset.Judgment(*j) for j in judgments]
+    labels = [label_of(*j) for j in judgments]
     grades = tuple(range(highest + 1))
     documents = {d.doc_id: d for d in documents}
     evals = evalset.EvalSet(folder, documents, queries, labels, grades=grades)
     rest = {"negatives": [], "second_pass": [], "twins": {}, "linked": set(), "rankers": {}}
     rest |= {"skipped": []} | more
     return checks.AuditCase(evals, **rest)
+
+
+def label_of(query_id, doc_id, relevance, evidence=()):
+    quotes = tuple(map(evalset.Quotes, evidence))
+    return evalset.Judgment(query_id, doc_id, relevance, quotes)
 
 
 def asks(query_id, answers="", wording="?", **fields):
@@ -405,14 +410,21 @@ def test_quotes_that_every_chunker_cuts(tmp_path):
 
 
 HELD = "Stop the job, then wait for ten minutes."
-NOWHERE = "2 quotes: 0 cut everywhere |"
+NOWHERE, LOWER = "2 quotes: 0 cut everywhere |", "; in a document with a lower grade: 1 | "
 ELSEWHERE = [  # parts of a quote of q a, other labels of q, words of the finding
     (HELD, [], "2 quotes: ", "; in one not judged: 1 | Judge anew", "only the answer says: q b."),
-    (HELD, [("b", 0, ((HELD,),))], "2 quotes: ", "; in a document judged 0: 1 | ", "says: q b."),
-    (HELD, [("b", 1)], NOWHERE),
+    (
+        HELD,
+        [("b", 0, ((HELD,),))],
+        "2 quotes: ",
+        "; in a document with a lower grade: 1 | ",
+        "says: q b.",
+    ),
+    (HELD, [("b", 1)], "2 quotes: ", "; in a document with a lower grade: 1 | ", "says: q b."),
+    (HELD, [("b", 2)], NOWHERE),
     (f"{HELD}+So:", [], "in one not judged: 1"),
     (f"{HELD}+Go on.", [], NOWHERE),
-    ("op the job, then wait for ten", [("b", 0)], "in a document judged 0: 1"),
+    ("op the job, then wait for ten", [("b", 0)], LOWER),
     ("Stop the job, then", [], NOWHERE),  # too few words to prove anything
     (f"{HELD} Go on.", [], NOWHERE),
 ]

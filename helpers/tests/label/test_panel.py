@@ -61,7 +61,7 @@ def test_a_document_is_shown_with_its_facts_and_the_words_of_the_query_marked(fo
     assert "<old>" not in shown.document.value and "runbook · disk · 2026-04-08</div>" in page
     assert "<b><mark>disk</mark>-<mark>full</mark></b>" in page
     bare = markup.document_html(evalset.Document("d", "t", "x"), set())
-    assert '<div class="facts"></div>' in bare
+    assert '<div class="facts">d</div>' in bare
 
 
 def test_a_word_is_marked_in_up_to_ten_documents_or_half():

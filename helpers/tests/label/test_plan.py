@@ -112,7 +112,7 @@ def test_a_share_takes_a_hundred_judged_and_no_deeper_band_has_more(bands, last)
 
 def test_a_set_without_another_run_or_a_label_says_what_is_wanted(planned):
     (planned.folder / "systems" / "other.trec").unlink()
-    wanted = "wanted a run of another chunker in runs/ or .* systems/"
+    wanted = "wanted a .trec file of another chunker in runs/ or .* systems/"
     with pytest.raises(evalset.EvalSetError, match=wanted):
         plan.plan_command(planned)
 

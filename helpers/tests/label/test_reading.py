@@ -57,7 +57,7 @@ def test_what_can_change_most_comes_first_and_is_counted(unread, grade, higher, 
     assert opened(unread, [*reading.waiting(evals)]).turn[:2] == (*ONE.values(),)
     line, *sorts = reading.in_words(evals)
     assert [sort.strip() for sort in sorts] == told
-    assert line.startswith("pairs to read: 2, 1 minute at most (marked passages, else whole")
+    assert line == "pairs to read: 2, 1 minute at most for whole pages"
 
 
 @pytest.mark.parametrize(("passages", "minutes"), [([], 2), ([[0, 9]], 1)])
@@ -70,11 +70,12 @@ def test_minutes_are_of_marked_passages_or_else_of_whole_pages(unread, passages,
 
 
 MARKED = [  # old grade, old quotes, passages of disk-full, which of them are evidence now
-    (1, "old", [[0, 4]], ["disk"]),
+    (1, "old", [[0, 4]], "disk"),
     (2, [["old", "other"], "third"], [[0, 4], [5, 9], [0, 9]], [["disk", "full"], "disk-full"]),
-    (2, ["old", "other"], [[0, 4]], []),  # which of the two?
-    (0, [], [[0, 4]], []),
-    (0, "old", [[0, 4]], []),
+    (2, ["old", "other"], [[0, 4]], ""),  # which of the two?
+    (0, [], [[0, 4]], ""),
+    (0, "old", [[0, 4]], ""),
+    (2, [{"quotes": ["old"], "needs": ["n1"]}], [[0, 4]], [{"quotes": ["disk"], "needs": ["n1"]}]),
 ]
 
 
@@ -104,7 +105,7 @@ def test_one_key_takes_an_old_grade_with_the_marked_passage_and_others_are_blind
     assert shown.buttons["Accept"].description == "Accept: grade 1"
     shown.key.value = "a"
     entry = logged(unread)[-1]
-    assert (entry["relevance"], entry["evidence"]) == (1, ["Delete <old> logs."])
+    assert (entry["relevance"], entry["evidence"]) == (1, "Delete <old> logs.")
     assert labelling.merge(evalset.load(unread)) == 2
     assert reading.waiting(evalset.load(unread)) == {}
 
