@@ -37,7 +37,8 @@ def main() -> None:
     both = Counter(family for family, _ in reached)
     print(f"groups: {len(groups)}, the largest of {max(map(len, groups))} queries")
     print(f"dev: {sizes['dev']}, test: {sizes['test']}, of other halves before: {moved}")
-    print("distances:", ", ".join(f"{trait} {value:.3f}" for trait, value in distances.items()))
+    told = ", ".join(f"{trait} {value:.3f}" for trait, value in distances.items())
+    print("distances:", told or f"none, over {halves.MOST} groups are dealt at random")
     print(
         f"documents (versions as one) relevant in both halves: {sum(n > 1 for n in both.values())}"
     )

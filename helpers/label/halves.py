@@ -9,7 +9,7 @@ from ..measure.evalset import EvalSet
 from ..measure.stats import DEV
 
 STARTS = 200  # random halves, each of which is improved; the best counts
-MOST = 300  # groups; of more of them the first random halves are taken, alike by their number
+MOST = 500  # groups; of more of them the first random halves are taken, alike by their number
 BINS = (2, 3, 5)  # relevant documents: 1, 2, 3 to 4, 5 and more
 SHARED = 0.1  # weight of the share of families, of those that could, that both halves reach
 Tables = dict[str, np.ndarray]  # of a trait: a row for each group, a column for each value
@@ -42,8 +42,9 @@ def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Table
     """Return how many queries of a group have each value; one of several values counts in part."""
     home = {query_id: n for n, group in enumerate(order) for query_id in sorted(group)}
     counts = defaultdict(lambda: defaultdict(lambda: np.zeros(len(order))))
+    full = {label.query_id for label in evals.judgments if label.relevance >= evals.full_grade}
     for query_id, n in home.items():
-        for trait, values in _traits(evals, query_id).items():
+        for trait, values in _traits(evals, query_id, full).items():
             for value in values:
                 counts[trait][value][n] += 1 / len(values)
     for query_id, family, _ in links.answers(evals, linked):
@@ -54,15 +55,16 @@ def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Table
     return {trait: table for trait, table in tables.items() if table.size}
 
 
-def _traits(evals: EvalSet, query_id: str) -> dict[str, list]:
-    """Return the values of a query by trait, of those that it has."""
+def _traits(evals: EvalSet, query_id: str, full: set[str]) -> dict[str, list]:
+    """Return the values of a query by trait, of those that it has; `full` have a full answer."""
     query = evals.all_queries[query_id]
-    traits = {"queries": [""], "kind": [query.kind]}
+    traits = {"queries": [""], "kind": [query.kind], "language": [query.language]}
     if query.popularity:
         traits["head and tail"] = [query.popularity]
     if relevant := query.relevant_doc_ids:
         traits["relevant documents"] = [sum(len(relevant) >= least for least in BINS)]
         traits["service"] = [evals.documents[doc_id].service for doc_id in relevant]
+        traits["full answer"] = [query_id in full]
     return traits
 
 

@@ -33,6 +33,7 @@ def drawn(evals, groups=None):
 def test_a_third_is_dev_and_each_trait_is_shared_out():
     for trait, values in (
         ("kind", [{"kind": kind} for kind in "aaaaaaaaabbb"]),
+        ("language", [{"language": of} for of in [""] * 9 + ["nl"] * 3]),
         ("head and tail", [{"popularity": of} for of in ["head"] * 9 + ["tail"] * 3]),
         ("relevant documents", [{"answers": f"a{n}"} for n in range(9)]
          + [{"answers": f"a{n} b{n}"} for n in range(9, 12)]),
@@ -44,6 +45,14 @@ def test_a_third_is_dev_and_each_trait_is_shared_out():
         assert distances[trait] == pytest.approx(0) == distances["queries"]
 
 
+def test_queries_with_a_full_answer_are_shared_out():
+    evals = made(*({} for _ in range(12)))
+    labels = [label._replace(relevance=1 + (n > 8)) for n, label in enumerate(evals.judgments)]
+    dev, distances = drawn(evals._replace(judgments=labels))
+    assert len(dev) == 4 and sum(q >= "q09" for q in dev) == 1
+    assert distances["full answer"] == pytest.approx(0)
+
+
 def test_distances_are_those_by_hand():
     several = "mail-1 mail-3 mail-4 mail-5 mail-6"
     answers = zip("aba", ("mail-1 x-1", "mail-2 x-2 x-3", several), strict=True)
@@ -51,6 +60,7 @@ def test_distances_are_those_by_hand():
     dev, distances = drawn(evals, [{"q00"}, {"q01", "q02"}])
     assert dev == ["q00"]  # the larger one is test
     by_hand = {"queries": 0, "kind": 1 / 2, "relevant documents": 1, "families": halves.SHARED}
+    by_hand |= {"language": 0, "full answer": 0}
     by_hand["service"] = 1 / 6  # dev: mail 1/2, x 1/2; test: mail 2/3, x 1/3
     assert distances == pytest.approx(by_hand)
     few = made(*({} for _ in range(8)))
