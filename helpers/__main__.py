@@ -63,6 +63,7 @@ def compare_options(parser: argparse.ArgumentParser) -> None:
     add("paths", type=Path, nargs="+", metavar="runs", help=words)
     add("--base", type=Path, help="another run to compare with")
     add("--split", choices=["dev", "test", "all"], help="queries that count")
+    add("--round", type=int, dest="of_round", help="of these only the queries of one round")
     add("--decides", help="measure of the verdict, such as evidence-1000-tokens")
     add("--matters", type=float, help="smallest difference that matters")
     add("--gate", choices=["worse", "not-worse"], help="what ends with 1")

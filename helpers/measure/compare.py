@@ -35,12 +35,14 @@ def compare_command(
     pairs: int | None = None,
     junit: Path | None = None,
     to: Path | None = None,
+    of_round: int | None = None,
     **rules,
 ) -> int:
     """Compare, print and write NAME.md and NAME.json; return the gate's exit status.
 
     `rules` are `matters` and `decides`, where they are not those of the set; `pairs`
-    is how many unjudged results go to the pairs to read, `junit` a file to write.
+    is how many unjudged results go to the pairs to read, `junit` a file to write,
+    `of_round` the round of the queries that count.
     Each run is judged by itself, as `verdicts.gate_statuses` says; 1 of any comes
     before all else. Raises EvalSetError where they cannot be compared, which ends
     the program with 2.
@@ -48,11 +50,16 @@ def compare_command(
     if pairs is not None and pairs < 1:
         raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
     against, *others = systems.read_compared(evals, base, paths, split)
+    if of_round is not None:
+        evals = systems.of_round(evals, of_round)
     comparison = compare_on(evals, against, others, split, **rules)
     statuses = verdicts.gate_statuses(comparison, gate, strict, no_new_failures)
     name = "+".join(runs.unzipped(path).stem for path in paths)
     if split != "dev":
         name += f"-{split}"  # beside the report on dev, not over it
+    if of_round is not None:
+        name += f"-round-{of_round}"
+        comparison["of_round"] = of_round
     pages.write_comparison((to or evals.folder / "comparisons") / name, comparison)
     if pairs:
         half = systems.half_of(split)

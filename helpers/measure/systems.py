@@ -208,6 +208,17 @@ def known_to_all(evals: EvalSet, *compared: Run) -> EvalSet:
     return evals._replace(queries=queries, unanswered=unanswered)
 
 
+def of_round(evals: EvalSet, number: int) -> EvalSet:
+    """Return a set with the queries of one round. Raises EvalSetError where there are none."""
+    queries = {q: query for q, query in evals.queries.items() if query.round == number}
+    if not queries:
+        rounds = sorted({query.round for query in evals.queries.values()})
+        known = ", ".join(map(str, rounds))
+        raise EvalSetError([f"--round is {number}, wanted one of those of the queries: {known}"])
+    unanswered = {q: query for q, query in evals.unanswered.items() if query.round == number}
+    return evals._replace(queries=queries, unanswered=unanswered)
+
+
 def left_out(whole: EvalSet, known: EvalSet, half: str | None) -> dict:
     """Return the ids of the queries of a half that are left out, by reason; {} where none is.
 

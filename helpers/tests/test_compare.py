@@ -278,6 +278,17 @@ def test_a_split_that_is_none_is_told_before_anything_else(many):
         read_compared(evals, many / "no.trec", [], "train")
 
 
+def test_only_the_queries_of_one_round_count_where_it_is_asked(many, status):
+    path = many / "retrieval_queries.jsonl"
+    table = [json.loads(line) for line in path.read_text().splitlines()]
+    write_rows(path, *(row | {"round": 2 + (n < 12)} for n, row in enumerate(table)))
+    done, printed = status(many / "worse.trec", "--round", "3")
+    assert done == 1 and " dev queries of round 3, n = 12." in " ".join(printed.out.split())
+    assert (many / "comparisons" / "worse-round-3.md").exists()
+    done, printed = status(many / "worse.trec", "--round", "1")
+    assert done == 2 and "--round is 1, wanted one of those of the queries: 2, 3" in printed.err
+
+
 def test_a_missing_baseline_and_an_empty_half_are_told(many, status):
     path, saved = many / "worse.trec", many / "results.json"
     (many / "runs" / "fixed.trec").write_bytes(path.read_bytes())  # a baseline that was replaced

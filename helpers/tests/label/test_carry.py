@@ -100,8 +100,8 @@ CASES = [  # (evidence of q1 in disk, later pages, outcome, where, evidence or w
     (QUOTE, {"disk": f"The old way is obsolete.\n\n{DISK}"}, fates.AGAIN, ["disk"], [QUOTE]),
     (PARTS, {"volume": f"Only for volumes.\n\n{EDIT}"}, fates.AGAIN, ["volume"], PARTS[0]),
     (QUOTE, {"disk": f"{DISK}\n\nThe old way is obsolete."}, fates.CHANGED, ["disk"], QUOTE),
-    ("Delete the old logs first", {"disk": f"{SECOND} Delete the old mails last."}, fates.RE_ANCHORED,
-     ["disk"], ["Delete the old mails last"]),
+    ("Delete the old logs first", {"disk": f"{SECOND} Delete the old mails last."},
+     fates.RE_ANCHORED, ["disk"], ["Delete the old mails last"]),
 ]  # fmt: skip
 
 
