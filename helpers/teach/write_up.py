@@ -51,6 +51,13 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
+NEEDS_READ = {"first 5 chunks": "@5", "first 10 chunks": "@10"}
+NEEDS_READ |= {f"{evidence.BUDGET:,} tokens": f" within {evidence.BUDGET} tokens"}
+NEEDS_SHOWN = {
+    "documents found": "document recall",
+    "needs met": "need recall",
+    "all needs met": "all needs met",
+}
 MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 WIDE = 5  # columns; a wider table is shown as cards on a phone
@@ -121,6 +128,8 @@ class WriteUp:
             return figures.captioned_table(rows, caption, shape)
         if name in ("evidence", "chunks"):
             more |= self.chunk_claims()
+        if name == "needs":
+            more |= self.need_claims()
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return inert.markdown(inert.paragraphs("".join(parts)))
 
@@ -409,6 +418,26 @@ class WriteUp:
         lost = self.results["evidence"]["lost"]
         places = [p for p in evidence.LOSSES if p != evidence.PART or p in lost.values()]
         return self._counted_by_kind(lost, places)
+
+    def need_claims(self) -> dict:
+        """Return the shortest question with several needs, these, and what is met of all such."""
+        several = [query for query in self.evals.queries.values() if query.needs]
+        example = min(several, key=lambda query: (len(query.query), query.query_id))
+        met = self.results["evidence"][self.half]["needs"]["means"]
+        return {"example": example.query, "asked": example.needs, "met": met}
+
+    def needs(self) -> pd.DataFrame:
+        """Return what chunks bring to the questions with several needs, by half; see NEEDS_READ."""
+        rows = []
+        for half in self.rows:
+            told = self.results["evidence"].get(half, {}).get("needs")
+            for context, where in NEEDS_READ.items() if told else ():
+                row = {"half": f"{half} (n = {told['n']})", "read": context}
+                for column, name in NEEDS_SHOWN.items():
+                    low, high = told["intervals"][name + where]
+                    row[column] = f"{told['means'][name + where]:.3f} ({low:.3f} to {high:.3f})"
+                rows.append(row)
+        return pd.DataFrame(rows).set_index("half") if rows else pd.DataFrame()
 
     def causes(self) -> pd.DataFrame:
         """Return the causes (rows) of failures in dev queries, the most frequent first."""
