@@ -201,10 +201,10 @@ class WriteUp:
     def is_like_ours(self) -> bool:
         """Return whether a set shows all that the sentences take for granted."""
         claims, told = self.claims, self.results["evidence"]
-        sides = {"good", "poor", "open"}
+        sides = {"good", "poor"}
         return (
             self.half == "test"
-            and sides == claims["kinds_useful"].keys() == claims["kinds_full"].keys()
+            and all(sides & claims[name].keys() for name in ("kinds_useful", "kinds_full"))
             and all(claims[name] for name in VERDICTS)
             and self._is_advised(claims["better"][0])
             and claims["too_few"][0]["gain"]["difference"] <= self.compared["matters"]

@@ -78,11 +78,6 @@ def no_kind(content):
         row["kind"] = "unspecified"
 
 
-def no_misses(content):
-    for row in content["per_query"]:
-        row["measures"]["hit@5"] = 1.0
-
-
 def no_full_answers(content):
     for row in content["per_query"]:
         row["measures"].pop("full hit@5", None)
@@ -93,7 +88,6 @@ BEST = "baseline + dense-minilm-titled"
 UNLIKE = {
     "no test half": lambda content: content["summary"].pop("test"),
     "no kinds": no_kind,
-    "no kind is poor": no_misses,
     "no full answers": no_full_answers,
     "nothing else was measured": lambda content: content["compared_dev"].update(runs=[]),
     "nothing is the same": lambda content: named(content, SAME).update(verdict=stats.WORSE),
@@ -122,6 +116,17 @@ def test_sentences_give_way_to_tables_where_anything_they_take_for_granted_fails
     UNLIKE[unlike](content)
     page = WriteUp(content, ours)
     assert not page.is_like_ours and said(page, "verdict").startswith("<table")
+
+
+def test_a_side_that_no_kind_is_on_is_left_out_of_the_verdict(ours):
+    content = whole()
+    for row in content["per_query"]:
+        row["measures"] |= {"hit@5": 1.0, "full hit@5": 0.0}
+    _, useful, full = said(WriteUp(content, ours), "verdict").split("BM25 ", 2)
+    full = full.partition("Of ")[0]
+    assert useful.startswith("is good enough to put a useful document among the first five for")
+    assert full.startswith("isn&#x27;t good enough to put a full") or full.startswith("isn't good")
+    assert not any(words in useful + full for words in ("but not for", "too few to tell"))
 
 
 def test_our_set_has_sentences_and_a_set_that_waits_for_labels_has_not(ours):
