@@ -50,10 +50,10 @@ def plan_command(evals: EvalSet) -> int:
     print(pd.DataFrame(bands).to_string(index=False))
     print(BELOW.format(FEW), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
-    waiting = reading.write_list(evals, rows)
+    reading.write_list(evals, rows)
     unjudged = how_many(len(rows), "unjudged pair")
     print(f"Next: {unjudged}, by how far a grade could move a difference")
-    print(f"{waiting} in {evals.folder / reading.TO_READ}, which the panel opens")
+    print(f"The panel opens {reading.TO_READ}; {reading.in_words(evals)[0]}")
     return 0
 
 

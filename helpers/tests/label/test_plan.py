@@ -54,6 +54,7 @@ def test_a_plan_says_what_can_be_seen_how_deep_and_what_to_read(planned, capsys)
     assert first == f"{planned.name}, nDCG@10, 8 dev queries"
     listed = [*reading.waiting(planned).values()]
     assert f"Next: {len(listed)} unjudged pairs" in shown
+    assert "pairs to read: 2, 1 minute at most for whole pages" in shown
     assert listed == [{"query_id": q, "doc_id": "d12"} for q in ("q3", "q7")]  # at rank 10
 
 
