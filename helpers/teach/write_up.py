@@ -420,8 +420,10 @@ class WriteUp:
         return self._counted_by_kind(lost, places)
 
     def need_claims(self) -> dict:
-        """Return the shortest question with several needs, these, and what is met of all such."""
+        """Return the shortest question with several needs, what it asked, what is met of such."""
         several = [query for query in self.evals.queries.values() if query.needs]
+        if not several:
+            return {"asked": {}}
         example = min(several, key=lambda query: (len(query.query), query.query_id))
         met = self.results["evidence"][self.half]["needs"]["means"]
         return {"example": example.query, "asked": example.needs, "met": met}

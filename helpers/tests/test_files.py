@@ -189,9 +189,15 @@ FIELDS = [  # field, file, values that fit, values that do not, what is wanted
     ("reader", "second_pass", ["person", "model:m-1.5", "person:ab"],
      ["people", "ab", "person:", "person:a b", "person:" + "a" * 21],
      "person or model, with a handle where several read: person:ab"),
-    *(("evidence", name, ["a", "", [], ["b", ["c", "d"]]], [1, [""], [["c", ""]], [[["c"]]], [1]],
-       "a quote, or a list of alternatives: a quote that is enough by itself, or a list of quotes "
-       "that are enough together") for name in ("judgments", "labelling", "second_pass")),
+    ("needs", "retrieval_queries", [{"n1": "who", "n2": "when"}],
+     [{"n1": "who"}, ["who"], {"n1": 1, "n2": "b"}, {"n1": " ", "n2": "b"}],
+     "an object with the id and a short text of each of two or more things that the query asks "
+     "for"),
+    *(("evidence", name, ["a", "", [], ["b", ["c", "d"]], [{"quotes": ["a"], "needs": ["n1"]}]],
+       [1, [""], [["c", ""]], [[["c"]]], [1]],
+       "a quote, or a list of alternatives: a quote that is enough by itself, a list of quotes "
+       'that are enough together, or {"quotes": [...], "needs": [...]} with the ids of the needs '
+       "that they meet") for name in ("judgments", "labelling", "second_pass")),
     ("evidence", "judge", ["a", ""], [["b"]], "a quote"),
     ("model", "judge", ["m"], ["", " "], "the name of a model, with its version"),
     ("prompt_sha256", "judge", ["a" * 64], ["a" * 63, "A" * 64], "64 digits from 0 to f"),
