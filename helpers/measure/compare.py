@@ -74,7 +74,7 @@ def _list_to_read(evals: EvalSet, found: list[dict]) -> None:
     left = reading.write_list(evals, found)
     words = f"{how_many(len(found), 'unjudged pair')} that could move a difference"
     if left:
-        words += f"; {left} in {evals.folder / reading.TO_READ}, which session A opens"
+        words += f"; {left} in {evals.folder / reading.TO_READ}, which the panel opens"
     print(words)
 
 

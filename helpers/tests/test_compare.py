@@ -917,7 +917,7 @@ def test_the_command_adds_pairs_to_the_list_and_says_who_opens_it(many, status):
     for _ in range(2):
         done, printed = status(worse, "--pairs", 3)
         assert done == 1
-        assert printed.out.endswith(f"; 3 in {listed}, which session A opens\n")
+        assert printed.out.endswith(f"; 3 in {listed}, which the panel opens\n")
     assert [{*row} for _, row in files.rows(listed)] == [{"query_id", "doc_id"}] * 3
     assert "to read" not in status(worse)[1].out
 
