@@ -17,6 +17,7 @@ from .text import Pair, how_many
 DEPTH = int(PRIMARY.partition("@")[2])
 MOVED = 5  # queries shown on each side
 APART = "test apart from dev"
+NEWEST = "test, newest round"
 UNJUDGED = (
     "none of its first ten documents is judged: is it empty, of the other half (--split), turned "
     f"round, or {runs.OTHERS}"
@@ -368,18 +369,21 @@ def _further_searches(qrels: Qrels, tried: list[Run]) -> dict:
 def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) -> None:
     """Add to the chosen runs of a comparison of one half what both halves say of them (`halves`).
 
-    And, where others do, what the test queries say that share no relevant document
-    with dev.
+    And, where there are others, what the test queries say that share no relevant
+    document with dev, and those of the newest round.
     """
     evals = systems.known_to_all(evals, base, *chosen)
     halves = {comparison["split"]: comparison}
     for half in files.SPLITS:
         if half not in halves:
             halves[half] = compare(evals, base, chosen, half)
-    apart = links.apart_from_dev(evals)
-    if 0 < len(apart) < len(evals.qrels("test")):
-        alone = evals._replace(queries={q: evals.queries[q] for q in apart})
-        halves[APART] = compare(alone, base, chosen, "test")
+    test = evals.qrels("test")
+    last = max((evals.queries[q].round for q in test), default=0)
+    newest = [q for q in test if evals.queries[q].round == last]
+    for name, part in {APART: links.apart_from_dev(evals), NEWEST: newest}.items():
+        if 0 < len(part) < len(test):
+            alone = evals._replace(queries={q: evals.queries[q] for q in part})
+            halves[name] = compare(alone, base, chosen, "test")
     for row in comparison["runs"]:
         own = {}
         for half, found in halves.items():

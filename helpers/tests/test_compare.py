@@ -547,6 +547,23 @@ def test_queries_apart_from_dev_are_told_where_others_share_an_answer(many, stat
     assert [line.split(":")[0] for line in told] == ["- Test (n = 15)", "- Test minus dev"]
 
 
+def test_the_newest_round_is_told_by_itself(many, status):
+    (many / "settings.json").write_text('{"confirmed": {"worse": "2026-11-23"}}')
+    divide(many, 15)
+    path = many / "retrieval_queries.jsonl"
+    rows = [row for _, row in files.rows(path)]
+    asked = [row["query_id"] for row in rows if row["split"] == "test"]
+    for row in rows:
+        row["round"] = 3 if row["query_id"] in asked[:4] else 2
+    write_rows(path, *rows)
+    _, printed = status(many / "worse.trec", "--split", "test")
+    assert "- Test, newest round (n = 4): " in printed.out
+    (row,) = json.loads((many / "comparisons" / "worse-test.json").read_text())["runs"]
+    status(many / "worse.trec", "--split", "test", "--round", "3")
+    (alone,) = json.loads((many / "comparisons" / "worse-test-round-3.json").read_text())["runs"]
+    assert row["halves"][compare.NEWEST]["difference"] == alone["measures"]["nDCG@10"]["difference"]
+
+
 def test_systems_are_the_runs_of_the_folder_by_name(many):
     (many / "systems").mkdir()
     for name in ("b.trec", "c.trec", "a.trec", "d.py"):
