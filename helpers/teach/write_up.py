@@ -228,18 +228,22 @@ class WriteUp:
         )
 
     def chunk_claims(self) -> dict[str, Any]:
-        """Return what the sentences say of dev: the best chunks, and those with most quotes.
+        """Return what the sentences say of dev: the best chunks, and those that count decides.
 
-        `gains` are what these hold more than the baseline's: any quote, and what suffices.
+        `turned` are chunks that hold more than the baseline's by one count and less by the other,
+        of several those furthest apart; `gains` are the two: any quote, and what suffices.
         """
         others = self.chunk_sets().loc[["dev"]].sort_values("difference", kind="stable")
         quotes = self.quotes()
         recall = quotes.loc["dev"].set_index("chunks").iloc[:, -2:]
         base = self.results["method"]["chunker"]
-        most = recall.drop(base).iloc[:, 0].idxmax()
-        gains = recall.loc[most] - recall.loc[base]
-        told = {"n_others": len(others), "best": others.iloc[-1].to_dict()}
-        return told | {"quotes": quotes, "most": most, "gains": [*gains]}
+        gains = recall.drop(base) - recall.loc[base]
+        gains = gains[gains.prod(axis=1) < 0]
+        told = {"n_others": len(others), "best": others.iloc[-1].to_dict(), "quotes": quotes}
+        if gains.empty:
+            return told | {"turned": "", "gains": []}
+        turned = gains.diff(axis=1).iloc[:, -1].abs().idxmax()
+        return told | {"turned": turned, "gains": [*gains.loc[turned]]}
 
     def shares(self, measure: str = "hit@5") -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first.

@@ -104,7 +104,7 @@ UNLIKE = {
     "no evidence": lambda content: content.update(evidence={}),
     "none on test": lambda content: content["evidence"].pop("test"),
     "one quote is enough": lambda content: content["evidence"]["dev"]["by_k"].pop("any quote"),
-    "better chunks": lambda content: content["evidence"]["dev"]["sets"]["paragraph"][
+    "better chunks": lambda content: content["evidence"]["dev"]["sets"]["recursive"][
         "against"
     ].update(verdict=stats.BETTER),
 }

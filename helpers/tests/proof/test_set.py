@@ -8,7 +8,7 @@ import pytest
 import witness
 
 from helpers.label import audit, labelling, pooling
-from helpers.measure import compare, evalset, stats, systems, text, tokens
+from helpers.measure import compare, evalset, systems, text, tokens
 from helpers.teach import workbook
 
 
@@ -36,16 +36,16 @@ def test_queries_are_balanced_and_labelled(evals):
     counts = Counter((query.kind, query.split) for query in evals.queries.values())
     kinds = "alert entity keyword mismatch misspelling multi temporal".split()
     assert {*counts} == {(kind, split) for kind in kinds for split in ("dev", "test")}
-    least = {"dev": stats.FEWEST, "test": 16}  # fewer can show no difference
+    least = {"dev": 15, "test": 30}
     assert all(n >= least[split] for (_, split), n in counts.items())
     heads = sum(query.popularity == "head" for query in evals.queries.values())
     assert 0.4 <= heads / len(evals.queries) <= 0.6
     none = Counter(query.split for query in evals.unanswered.values())
-    assert none["dev"] >= 7 and none.total() >= 20
+    assert none["dev"] >= 15 and none.total() >= 60
     several = sum(list(row.values()).count(2) > 1 for row in evals.qrels().values())
     assert several >= len(evals.queries) / 3
     short = sum(len(query.query.split()) <= 5 for query in evals.all_queries.values())
-    assert short >= len(evals.all_queries) * 0.45
+    assert short >= len(evals.all_queries) * 0.4
     assert sum(bool(query.answers) for query in evals.queries.values()) >= 150
     for query in evals.queries.values():
         relevant = [evals.documents[d].retrieval_text for d in query.relevant_doc_ids]
@@ -56,29 +56,42 @@ def test_own_set_passes_its_audit(evals):
     """Only versions resemble each other, and the first ten of every ranker are judged."""
     found = {finding.check: finding for finding in audit.findings(evals)}
     assert "fail" not in {finding.status for finding in found.values()}
-    for check in ("coverage", "evidence", "judged depth", "leakage", "manifest"):
+    assert found["evidence"].found == "1,614 of 1,614 relevant labels quoted"  # needs are unproved
+    for check in ("coverage", "judged depth", "leakage", "manifest"):
         assert found[check].status == "pass", found[check]
     assert found["near-duplicates"].found == "none"
 
 
-def queries_needed(sd, aim):
-    return next(n for n in range(50, 999) if witness.detectable(n, sd) <= aim)
+def test_follow_ups_have_grades_and_passages_that_stand_in_their_documents(evals):
+    rows = evalset.read_extra(evals, "followups.jsonl")
+    assert len(rows) == 40
+    for row in rows:
+        assert row["follows"] in evals.all_queries, row["query_id"]
+        relevant = {doc_id for doc_id, grade in row["grades"].items() if grade}
+        assert row["evidence"].keys() == relevant, row["query_id"]
+        for doc_id, alternatives in row["evidence"].items():
+            for quotes in alternatives:
+                for quote in [quotes] if isinstance(quotes, str) else quotes:
+                    assert quote in evals.documents[doc_id].text, (row["query_id"], quote)
 
 
-def test_the_page_says_what_the_test_half_can_tell(evals):
+def test_the_page_says_what_the_halves_can_tell(evals):
     base = systems.saved_baseline(evals)
     dense = next(run for run in systems.read_systems(evals) if run.name == "dense-minilm-titled")
     fused = dense._replace(rankings=witness.fused(base.rankings, dense.rankings), parts={})
-    found = compare.compare(evals, base, [dense, fused], split="test")["runs"]
+    shown, kinds = {}, {}
+    for half in ("dev", "test"):
+        runs = compare.compare(evals, base, [dense, fused], split=half)["runs"]
+        found = [row["measures"]["nDCG@10"]["detectable"] for row in runs]
+        shown[half] = [f"{value:.2f}"[1:] for value in found]
+        own = (query.kind for query in evals.queries.values() if query.split == half)
+        kinds[half] = sorted(Counter(own).values())
     page = (workbook.ROOT / "notebooks" / "comparing.md").read_text(encoding="utf-8")
-    at = [row["measures"]["nDCG@10"] for row in found]
-    shown = [f"{row['detectable']:.2f}"[1:] for row in at]
-    assert f"a difference of {shown[0]} nDCG@10 between BM25 and a dense retriever" in page
-    assert f"and of {shown[1]} between BM25 and its fusion" in page
-    sds = [row["detectable"] / witness.detectable(row["n"], 1) for row in at]
-    few, many = map(queries_needed, sds, (0.08, 0.05))
-    assert f"For .08 and .05 it would take {few} and {many} queries" in page
-    assert f"the half has {len(evals.qrels('test'))}" in page
+    (dense_dev, fused_dev), (dense_test, fused_test) = shown.values()
+    assert f"and a dense retriever {dense_dev} on dev and {dense_test} on test" in page
+    assert f"its fusion with one {fused_dev} and {fused_test}." in page
+    of_dev, of_test = (f"{sizes[0]} to {sizes[-1]} queries on" for sizes in kinds.values())
+    assert f"only {of_dev} dev and {of_test.replace(' queries', '')} test" in page
 
 
 def test_the_page_shows_what_the_order_that_finds_has_found_after_how_many_readings(evals):

@@ -44,16 +44,17 @@ def test_session_a_opens_with_the_query_whose_best_answer_ranks_lowest(cells, fi
         mismatch.append(witness.overlap(files, q))
         hits, grades = engine.search(row["query"]), files.grades[q]
         found = [*dict.fromkeys(unit.rpartition("#")[0] for unit, _ in hits)]
-        full = [rank for rank, d in enumerate(found, 1) if grades.get(d) == max(grades.values())]
-        if full and row["split"] == "dev":
+        full = [rank for rank, d in enumerate(found, 1) if grades.get(d) == 2]
+        often = row["popularity"] == "head" and "language" not in row
+        if full and often and row["split"] == "dev":
             hardest = max(hardest, (full[0], len(found), q, found[full[0] - 1]))
     rank, n, q, best = hardest
     shared, alone = witness.overlap(files, q), witness.overlap(files, q, [best])
     holds(cells, {
-        "a-open-shown": [files.queries[q]["query"], f"best answer: rank {rank} of {n} found"],
+        "a-open-shown": [files.queries[q]["query"], f"full answer: rank {rank} of {n} found"],
         "a-overlap-all": [f"that failed: {shared:.2f}, with its best answer alone: {alone:.2f}"],
     })  # fmt: skip
-    assert min(shared, fmean(mismatch)) > 0.5  # says the prose
+    assert shared < fmean(mismatch) / 2 and 0.45 < fmean(mismatch) < 0.55  # says the prose
 
 
 def test_session_a_counts_documents_queries_and_labels(cells, files):
@@ -273,29 +274,6 @@ def test_session_c_compares(cells, published):
     tables_have(cells, {"c-compare-run": {"dense-minilm-titled": row}})
 
 
-def test_session_c_shows_the_halves_of_version_2_and_of_now(cells, files, base):
-    was = {row["query_id"]: row["split"] for row in witness.rows(FOLDER / "version2.jsonl")}
-    services = {"then": Counter(), "dev": Counter(), "test": Counter()}
-    for q, row in files.grades.items():
-        own = [files.documents[d]["service"] for d, grade in row.items() if grade == 2]
-        services[files.asked[q]["split"]].update(own)
-        if was.get(q) == "dev":
-            services["then"].update(own)
-    assert services["dev"].keys() == services["test"].keys()  # "no service is missing"
-    share = services["then"]["payments"] / services["then"].total()
-    dense = witness.trec(FOLDER / "systems" / "dense-minilm-titled.trec")
-    before, after = (witness.scored(files, run)["nDCG@10"] for run in (base, dense))
-    halves = (after - before).groupby(was)
-    between = witness.welch(*(halves.get_group(half) for half in witness.SPLITS))
-    assert between["high"] < 0  # "looks like a gain, on the old test half like a loss"
-    row = {"test minus dev": between["difference"], "low": between["low"], "high": between["high"]}
-    shown = {name: f"{value:.3f}" for name, value in row.items()}
-    tables_have(cells, {
-        "c-halves-services": {"payments": {"version 2 dev": f"{share:.0%}"}},
-        "c-halves-flipped": {"dense-minilm-titled minus baseline, halves of version 2": shown},
-    })  # fmt: skip
-
-
 def test_session_c_shows_the_lowest_card(cells, base, published):
     card = published["cards"][0]
     rank = witness.order(base, card["query_id"]).index(card["wanted"]) + 1
@@ -305,7 +283,8 @@ def test_session_c_shows_the_lowest_card(cells, base, published):
         f"{card['query_id']}, mismatch, nDCG@10 0.000",
         f"{card['wanted']}</code> (rank {rank})",
     )
-    words = {word: pair for word, _, *pair in card["words"] if word == "laptop"}
+    words = {word: pair for word, _, *pair in card["words"] if word == "night"}
+    assert words
     shown = {"as it is": card["score"], "ignore length (b = 0)": card["without length"]}
     for table, wanted in zip(page.split("<p>")[-2:], (words, shown), strict=True):
         rows = {

@@ -557,10 +557,13 @@ def halves(files: Files, run: dict, base: dict) -> dict:
     """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
     both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
     dev = set().union(*(answers(files, q) for q in both["dev"][0].index))
-    apart = [answers(files, q).isdisjoint(dev) for q in both["test"][0].index]
+    asked = both["test"][0].index
+    apart = [answers(files, q).isdisjoint(dev) for q in asked]
+    newest = [files.queries[q].get("round") == 5 for q in asked]
     return {split: bounded(*pair) for split, pair in both.items()} | {
         "test minus dev": welch(*(after - before for before, after in both.values())),
         "test apart from dev": bounded(*(of[apart] for of in both["test"])),
+        "test, newest round": bounded(*(of[newest] for of in both["test"])),
     }
 
 
@@ -587,7 +590,7 @@ def decided(published: dict) -> None:
             for at, p_holm in adjusted([*measured.values()]):
                 at["p_holm"] = p_holm
     chosen = [run for run in runs if "halves" in run]
-    for half in ("test", "test apart from dev"):
+    for half in ("test", "test apart from dev", "test, newest round"):
         for at, p in adjusted([run["halves"][half] for run in chosen]):
             say(at, at, p)
     for run in chosen:

@@ -44,6 +44,7 @@ def evidence(files: Files) -> dict:
         for name in sets.keys() - {"fixed"}:
             sets[name]["against"] = bounded(named["fixed"], named[name])
         found[split] = {"n": len(asked), "by_k": by_k(asked, lists["fixed"]), "sets": sets}
+        found[split]["needs"] = needs(files, split, lists["fixed"])
     chunks, asked = known["fixed"].values(), quoted(files, "dev")
     lost = {q: where(labels, lists["fixed"][q], chunks) for q, labels in asked.items()}
     return {**found, "lost": lost}
@@ -81,7 +82,44 @@ def quoted(files: Files, split: str) -> dict[str, dict]:
 def alternatives(given: str | list) -> list[list[str]]:
     """Return lists of quotes that are needed together; one of the lists is enough."""
     some = given if isinstance(given, list) else [given]
+    some = [own["quotes"] if isinstance(own, dict) else own for own in some]
     return [own if isinstance(own, list) else [own] for own in some]
+
+
+def proofs(files: Files, split: str) -> dict[str, dict[str, list]]:
+    """Return {query_id: {need: [(doc_id, quotes)]}} of a half, of the needs that a label proves."""
+    found = {}
+    for row in witness.rows(files.folder / "judgments.jsonl"):
+        q, given = row["query_id"], row.get("evidence", [])
+        if not row["relevance"] or files.queries.get(q, {"split": ""})["split"] != split:
+            continue
+        for own in given if isinstance(given, list) else []:
+            for need in own["needs"] if isinstance(own, dict) else []:
+                at = found.setdefault(q, {}).setdefault(need, [])
+                at.append((row["doc_id"], own["quotes"]))
+    return found
+
+
+def needs(files: Files, split: str, lists: dict) -> dict:
+    """Return n, means and intervals of what a half's queries with needs are brought."""
+    values = []
+    for q, proved in proofs(files, split).items():
+        units, row = lists[q], {}
+        relevant = {d for d, grade in files.grades[q].items() if grade}
+        parts = {f"@{k}": units[:k] for k in (1, 5, 10)}
+        parts |= {f" within {b} tokens": delivered(units, b) for b in BUDGETS}
+        for where, got in parts.items():
+            texts = {d: [unit.text for unit in got if unit.doc_id == d] for d in relevant}
+            met = []
+            for some in proved.values():
+                met.append(any(suffices([quotes], texts[d]) for d, quotes in some))
+            row[f"need recall{where}"] = fmean(met)
+            row[f"all needs met{where}"] = float(all(met))
+            row[f"document recall{where}"] = fmean(bool(of) for of in texts.values())
+        values.append(row)
+    table = pd.DataFrame(values)
+    ends = {name: witness.bootstrap(table[name]) for name in table}
+    return {"n": len(table), "means": table.mean().to_dict(), "intervals": ends}
 
 
 def each_alone(labels: dict) -> dict:
