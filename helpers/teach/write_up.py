@@ -5,6 +5,7 @@ else, a table with the same numbers stands in their place. Every number comes fr
 """
 
 import functools
+import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -513,7 +514,8 @@ def _widest(undecided: list[dict], matters: float) -> dict:
         return {}
     run = max(waiting, key=lambda run: run["gain"]["detectable"])
     needed, n = questions_needed(run["gain"], matters), run["gain"]["n"]
-    return {"name": run["name"], "n": n, "needed": needed, "more": needed - n}
+    more = 10 * math.ceil((needed - n) / 10)
+    return {"name": run["name"], "n": n, "needed": needed, "more": more}
 
 
 def _reorder_or_fetch(dev: pd.DataFrame, evals: EvalSet) -> dict:

@@ -262,7 +262,7 @@ def test_what_shows_a_gain_that_matters_is_counted_by_the_widest_spread():
         {"name": name, "gain": row | {"detectable": detectable}}
         for name, detectable in (("near", 0.04), ("wide", 0.2), ("equal", None))
     ]
-    widest = {"name": "wide", "n": 30, "needed": needed, "more": needed - 30}
+    widest = {"name": "wide", "n": 30, "needed": needed, "more": round(needed - 30 + 4.5, -1)}
     assert write_up._widest(undecided, 0.1) == widest
     assert write_up._widest(undecided[2:], 0.1) == {}
 

@@ -7,7 +7,7 @@ are {doc_id: (grade, alternatives)}; an alternative is a list of quotes that are
 import math
 import re
 from collections.abc import Iterable
-from itertools import combinations, permutations
+from itertools import combinations
 from statistics import fmean
 
 import numpy as np
@@ -158,14 +158,16 @@ def best_dcg(labels: dict, known: list[Passage], k: int) -> float:
         return dcg(sorted((grade for grade, _ in labels.values()), reverse=True)[:k])
     texts = {d: [unit.text for unit in known if unit.doc_id == d] for d in labels}
     pairs = [(grade, price(some, texts[d])) for d, (grade, some) in labels.items()]
-    best = 0
-    for order in permutations(pairs):
-        rank, gain = 0, 0
-        for grade, n in order:
-            rank += n
-            gain += grade / math.log2(rank + 1) if rank <= k else 0
-        best = max(best, gain)
-    return best
+    best = {frozenset(): 0.0}  # of some labels: the highest sum with these first
+    for n in range(1, len(pairs) + 1):
+        for some in map(frozenset, combinations(range(len(pairs)), n)):
+            rank = sum(pairs[i][1] for i in some)  # where the last of them is complete
+            gains = []
+            for last in some:
+                gain = pairs[last][0] / math.log2(rank + 1) if rank <= k else 0
+                gains.append(best[some - {last}] + gain)
+            best[some] = max(gains)
+    return best[frozenset(range(len(pairs)))]
 
 
 def delivered(units: list[Passage], budget: int) -> list[Passage]:
