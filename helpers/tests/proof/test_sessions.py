@@ -201,7 +201,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     run_cells(FURTHER["pool"], "a-first-table", **a.space | {"grade_of": {("q1", "d"): 1}})
     assert "relevant now: 1\nmissed by the first labelling: 1" in capsys.readouterr().out
     assert "Cohen's kappa nan on 1 pairs" in a.said["a-kappa-hand-then"]
-    assert "\nno answer found" in a.said["a-open-shown"]
+    assert "\nno full answer found" in a.said["a-open-shown"]
     assert "results.json: 1 queries, 0 with results" in c.said["c-results-write"]
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
