@@ -17,7 +17,7 @@ GRADES = {0: "no fact that helps", 1: "a fact that helps, read on", 2: "answers 
 def page(evals: EvalSet) -> str:
     """Return the page as Markdown; what a set lacks, a hard question or labels, is left out."""
     pairs = [pair_content(evals, *pair) for pair in practice.first_three(evals)]
-    return inert.template(PAGE).render(
+    return inert.template(PAGE, mark=inert.mark_words).render(
         documents=len(evals.documents),
         hard=hard_content(evals),
         pairs=pairs if evals.grades == tuple(GRADES) else [],
@@ -26,21 +26,22 @@ def page(evals: EvalSet) -> str:
 
 
 def search_script(evals: EvalSet) -> str:
-    """Return a script that sets TRY: documents, their chunks as offsets in characters, BM25's k1.
+    """Return a script that sets TRY: documents, their chunks as offsets in characters, k1 and b.
 
-    A document is its id, title, retrieval text, where its body starts, and [start, end] of chunks.
+    A document is its id, title, body, and [start, end] of each chunk in its retrieval text.
     """
     spans = defaultdict(list)
     for chunk in baseline.cut(evals):
         spans[chunk.doc_id].append((chunk.start, chunk.end))
     documents = []
     for doc_id, document in evals.documents.items():
-        whole = document.retrieval_text
-        body = len(whole) - len(document.text)
-        documents.append((doc_id, document.title, whole, body, spans[doc_id]))
-    content = {name: runs.BASELINE[name] for name in ("k1", "b", "epsilon")}
-    content |= {"decimals": runs.DECIMALS, "function_words": sorted(text.STOP_WORDS)}
-    content["documents"] = documents
+        documents.append((doc_id, document.title, document.text, spans[doc_id]))
+    content = {
+        **runs.BASELINE,
+        "decimals": runs.DECIMALS,
+        "function_words": sorted(text.STOP_WORDS),
+        "documents": documents,
+    }
     return f"const TRY = {json.dumps(content, ensure_ascii=False)};\n"
 
 
@@ -68,19 +69,17 @@ def hard_content(evals: EvalSet) -> dict:
         return {}
     document, pairs = evals.documents[doc_id], word_pairs(evals, query.query_id)
     asked = {*text.content_words(evals.words(query.query))}
-    shared = sorted(asked & {*evals.words(document.retrieval_text)})
-    marked = asked.union(*(evals.words(said) for _, said in pairs))
-    passage = text.snippet(inert.without_markdown(document.text), marked)
-    quotes = " … ".join(next(iter(stored_label(evals, query.query_id, doc_id).evidence), ()))
+    words = asked.union(*(evals.words(said) for _, said in pairs))
+    evidence = stored_label(evals, query.query_id, doc_id).evidence or [()]
     return {
         "question": query.query,
         "rank": rank,
-        "doc_id": doc_id,
-        "title": inert.mark_words(document.title or doc_id, marked),
-        "passage": inert.mark_words(passage, marked),
-        "answer": inert.without_markdown(quotes),
-        "asked": text.how_many(len(asked), "word"),
-        "shared": shared,
+        "document": document,
+        "words": words,
+        "passage": text.snippet(inert.without_markdown(document.text), words),
+        "answer": inert.without_markdown(" … ".join(evidence[0])),
+        "asked": len(asked),
+        "shared": sorted(asked & {*evals.words(document.retrieval_text)}),
         "pairs": pairs,
     }
 
@@ -93,19 +92,20 @@ def stored_label(evals: EvalSet, query_id: str, doc_id: str) -> Judgment:
 def word_pairs(evals: EvalSet, query_id: str) -> list[tuple[str, str]]:
     """Return (word of the question, word of the page), from `Words: a = b, c = d` in notes.md."""
     notes = files.optional_page(evals.folder / evalset.PROSE[1])
-    section = re.search(rf"^## {re.escape(query_id)}\n(.*?)(?=^## |\Z)", notes, re.M | re.S)
-    line = re.search("^Words: (.*)$", section[1], re.MULTILINE) if section else None
-    pairs = re.findall(r"([^,=]+)=([^,=]+)", line[1]) if line else []
-    return [(asked.strip(), said.strip()) for asked, said in pairs]
+    section = rf"^## {re.escape(query_id)}\n(?:(?!## ).*\n)*?"
+    line = re.search(rf"{section}Words: (.*)", notes, re.MULTILINE)
+    return re.findall(r"([^,= ][^,=]*) = ([^,]+)", line[1]) if line else []
 
 
 def pair_content(evals: EvalSet, query_id: str, doc_id: str) -> dict:
     """Return what the page shows of a pair to label."""
-    label, question = stored_label(evals, query_id, doc_id), evals.queries[query_id].query
+    label, document = stored_label(evals, query_id, doc_id), evals.documents[doc_id]
+    question = evals.queries[query_id].query
     words = {*text.content_words(evals.words(question))}
     return {
         "question": question,
-        "grade": label.relevance,
-        "document": markup.document_html(evals.documents[doc_id], words),
-        "evidence": [" … ".join(quotes) for quotes in label.evidence],
+        "label": label,
+        "document": document,
+        "words": words,
+        "body": markup.markdown_html(document.text, words),
     }

@@ -5,6 +5,7 @@ The page Try it searches in the browser, so its rankings are held equal to the b
 
 import functools
 import http.server
+import importlib.util
 import re
 import threading
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ with_sphinx = pytest.mark.skipif(
     not (site.SPHINX / "ready").exists(), reason="Sphinx is missing: make .cache/sphinx/ready"
 )
 with_browser = pytest.mark.skipif(bool(browser_lab.missing()), reason=browser_lab.missing())
+AXE = importlib.util.find_spec("axe_core_python")
 HOSTILE = """<script>x()</script><img src=https://x.test/a onerror=x()><style>b{}</style>
 <svg onload=x()><iframe src=https://x.test/b></iframe><a href=javascript:x()>y</a>"""
 
@@ -88,7 +90,10 @@ def test_each_part_and_each_page_has_a_page_with_its_title(folder, pages):
     assert {"evals/retrieval_eval.html", "evals/labeling_guide.html"} < heads.keys()
     assert {f"notebooks/{path.stem}.html" for path in LESSONS.glob("*.md")} < heads.keys()
     drawn = re.search('<img alt="([^"]*)" src="data:image/png', pages[folder / "index.html"])
-    assert drawn and drawn[1].startswith("The first cell of session A asks")
+    assert drawn and drawn[1].startswith("The page Try it asks")
+    assert re.search(
+        r'href="try.html"[^>]*><img alt="The page Try it', pages[folder / "index.html"]
+    )
     listed = re.sub("<[^>]+>", " ", pages[folder / "index.html"])
     assert "Going further" in listed and "minutes" in listed and "hours" in listed
 
@@ -163,10 +168,11 @@ def served(folder):
 
 
 @contextmanager
-def try_page(address, width=1200):
+def try_page(address, width=1200, scheme="light"):
     """Open the page Try it and yield it; fail where it throws or asks anybody but `address`."""
     with browser_lab.window() as browser:
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        screen = {"width": width, "height": 900}
+        page = browser.new_page(viewport=screen, color_scheme=scheme)
         asked, errors = [], []
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -220,7 +226,7 @@ def test_the_search_counts_in_characters_beyond_the_first_65536_too(folder, eval
 def test_try_it_answers_by_keyboard_alone_from_a_file_and_from_a_server(folder, evals, by):
     with served(folder) as server, try_page(folder.as_uri() if by == "file" else server) as page:
         first = page.inner_text("#try-results li >> nth=0")
-        assert "Page a team" in first  # who to call is in the first passage
+        assert "Do not post, page: on-call app" in first  # the answer, its sentence from the start
         assert page.locator("#try-results li").count() == 5
         assert {*page.locator("#try-results mark").all_inner_texts()} >= {"call", "down"}
         page.focus("#try-question")
@@ -251,7 +257,10 @@ def label_by_keyboard(page, evals):
         same = "the same" if label.relevance == 2 else "not the same"
         told = pair.locator("[role=status]").inner_text()
         assert told == f"Yours 2, stored {label.relevance}: {same}."
-        assert all(quote in pair.inner_text() for quotes in label.evidence for quote in quotes)
+        evidence = pair.locator(".try-evidence")
+        assert evidence.is_visible()
+        for quotes in label.evidence:
+            assert " … ".join(quotes) in evidence.inner_text()
     same = sum(label.relevance == 2 for label in stored)
     assert f"agree on {same} of 3" in page.inner_text("#try-agreement")
 
@@ -265,7 +274,7 @@ def test_the_hard_question_is_that_of_session_a(folder, evals):
     query, rank = names["hardest"], names["first_answer"](names["hardest"])
     assert rank > 5 and try_it.hardest(evals) == query
     with try_page(folder.as_uri(), 390) as page:
-        assert page.get_attribute("#try-hard", "data-question") == query.query
+        assert page.inner_text("#try-hard-question") == query.query
         found = [doc for doc, _ in page.evaluate(SEARCH_ALL, [query.query])[0]]
         assert shown(page, "#try-hard") == found[:3]
         needed = page.get_attribute("#try-needed", "data-doc")
@@ -273,6 +282,21 @@ def test_the_hard_question_is_that_of_session_a(folder, evals):
         assert page.evaluate(ranked, [query.query, needed]) == rank - 1
         assert page.evaluate("document.querySelector('#try-needed').parentElement.start") == rank
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@with_sphinx
+@with_browser
+@pytest.mark.skipif(not AXE, reason="the package axe-core-python is not installed")
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
+    script = Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    with try_page(folder.as_uri(), width, scheme) as page:
+        for button in page.locator(".try-pair button:last-of-type").all():
+            button.click()
+        page.evaluate(script)
+        found = page.evaluate("axe.run('.bd-article')")
+        faults = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
+        assert len(found["passes"]) > 10 and not faults
 
 
 def test_word_pairs_come_from_the_notes_of_a_query(tmp_path, evals):

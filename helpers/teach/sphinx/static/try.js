@@ -13,13 +13,14 @@ function words(text) {
   return text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) || [];
 }
 
-function chunksOf([id, title, whole, body, spans]) {
-  const characters = Array.from(whole);  // spans count code points, as Python does
+function chunksOf([id, title, text, spans]) {
+  const head = Array.from(title ? `${title}\n\n` : "");
+  const characters = head.concat(Array.from(text));  // spans count code points, as Python does
   const slice = (start, end) => characters.slice(start, end).join("");
   return spans.map(([start, end], n) => {
     const found = words(slice(start, end));
     const ends = end < characters.length ? " …" : "";
-    const shown = slice(Math.max(start, body), end) + ends;  // without the title
+    const shown = slice(Math.max(start, head.length), end) + ends;  // without the title
     return { id: `${id}#${n}`, doc: id, title, shown, words: found };
   });
 }
@@ -176,8 +177,8 @@ function openSearch(index) {
 
 function openHard(index) {
   const list = document.getElementById("try-hard");
-  if (!list) return;
-  const { question } = list.dataset;
+  if (!list) return;  // a set where nothing fails
+  const question = document.getElementById("try-hard-question").textContent;
   showResults(list, search(index, question).slice(0, FIRST), question);
 }
 
