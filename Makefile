@@ -32,7 +32,7 @@ check: $(READY)  ## execute the notebooks, compare every number, test the helper
 	@$(HELPERS) check $(SET) $${ONLY:+--only="$$ONLY"}
 
 asked = $(if $(ONLY),$(filter $(1),$(ONLY)),all)
-proof: $(READY) $(if $(call asked,browser picture langchain site),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready) $(if $(call asked,site),$(SPHINX)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
+proof: $(READY) $(if $(call asked,browser picture langchain site),$(TOOLS)/ready) $(if $(call asked,sail),$(SAIL)/ready) $(if $(call asked,picture site),$(SPHINX)/ready)  ## try all that check leaves out; ONLY="witness mutants" runs parts alone
 	@"$(BIN)/python" helpers/tests/proof/parts.py
 
 # answer_yes: Ctrl-C ends it at once. No lesson needs a terminal; that is no defence, a notebook runs what it likes.

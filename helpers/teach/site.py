@@ -16,8 +16,8 @@ import nbformat
 from nbconvert.filters import markdown2html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from ..measure import files, inert, report
-from . import LearnError, copies, exercises, workbook
+from ..measure import evalset, files, inert, report
+from . import LearnError, copies, exercises, try_it, workbook
 from .exercises import LESSONS
 from .workbook import ROOT
 
@@ -42,6 +42,8 @@ def write_site(folder: Path = SITE) -> Path:
             files.write(sources / path.relative_to(ROOT), page)
         words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
         subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
+        searched = try_it.search_script(evalset.load(evalset.DEFAULT))
+        files.write(built / "_static" / "try_data.js", searched)
         shutil.copytree(built, part, dirs_exist_ok=True)
         if folder.is_dir():
             shutil.rmtree(folder)  # the former pages
@@ -55,7 +57,10 @@ def site_pages() -> dict[Path, str]:
     inside = {*workbook.NOTEBOOKS, *workbook.FURTHER, *texts}
     beyond = copies.with_new_links(files.page(further), further.parent, ROOT, set())
     first = prose(f"{files.page(ROOT / 'README.md')}\n#{beyond}", ROOT, inside)
+    trial = ROOT / "try.md"  # the README's picture leads to the page that it shows
+    first = first.replace("](notebooks/session_a_corpus_and_labels.ipynb)", f"]({trial.name})", 1)
     pages = {ROOT / "index.md": first + files.page(HERE / "contents.md")}
+    pages[trial] = try_it.page(evalset.load(evalset.DEFAULT))
     pages |= {path: prose(files.page(path), path.parent, inside) for path in texts}
     stubs = copies.copies_of_lessons(LESSONS, LESSONS)
     for path in inside.difference(texts):

@@ -4,7 +4,8 @@ from docutils import nodes
 from latex2mathml.converter import convert
 
 project = html_title = "Retrieval baseline"
-extensions, myst_enable_extensions = ["myst_nb"], ["dollarmath"]
+extensions = ["myst_nb", "sphinx.ext.githubpages"]  # that one lets GitHub serve _static/
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a part of a session begins with a second heading
 nb_execution_mode = "off"

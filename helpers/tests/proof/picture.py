@@ -1,24 +1,22 @@
 """Makes the README's picture again, a question and what the search finds: make proof ONLY=picture.
 
-It's the cell a-ask of session A as it is stored. Needs a Chromium and the package playwright, as
-the tests in a browser do.
+It's the page Try it of the site as it opens. Needs Sphinx, a Chromium and the package playwright,
+as the tests of the site do.
 """
 
 import io
 import tempfile
 from pathlib import Path
 
-import nbformat
 from browser_lab import missing, window
-from nbformat.v4 import new_markdown_cell, new_notebook
 from PIL import Image
 
-from helpers.measure import report
-from helpers.teach import workbook
+from helpers.teach import site, workbook
 
 PICTURE = workbook.ROOT / ".github" / "ask.png"
-SCREEN = {"width": 880, "height": 100}  # GitHub shows a picture about as wide
+SCREEN = {"width": 880, "height": 900}  # GitHub shows a picture about as wide
 COLOURS = 48  # letters stay sharp, and the file small
+ASKED = ".try:has(> #try-form)"
 
 
 def main() -> None:
@@ -26,24 +24,21 @@ def main() -> None:
     if missing():
         print(f"the picture stays as it is, because {missing()}")
         return
-    lesson = nbformat.read(workbook.SESSIONS[0], as_version=4)
-    asked = next(cell for cell in lesson.cells if cell.id == "a-ask")
-    code = new_markdown_cell(f"    {asked.source.partition('  #')[0]}")
     with tempfile.TemporaryDirectory() as scratch:
-        path = Path(scratch) / "page.html"
-        path.write_text(report.html(new_notebook(cells=[code, asked])), encoding="utf-8")
-        shot = whole_page(path)
+        site.write_site(Path(scratch) / "site")
+        shot = search_shown(Path(scratch) / "site" / "try.html")
     Image.open(io.BytesIO(shot)).convert("RGB").quantize(COLOURS).save(PICTURE, optimize=True)
     print(f"{PICTURE}: {PICTURE.stat().st_size // 1024} KB")
 
 
-def whole_page(path: Path) -> bytes:
-    """Return what a browser shows of a page, as PNG."""
+def search_shown(path: Path) -> bytes:
+    """Return the box with its question, and the results, as PNG."""
     with window() as browser:
         page = browser.new_page(viewport=SCREEN, color_scheme="light")
         page.goto(path.as_uri())
-        page.add_style_tag(content="main { padding: .5rem 1.5rem; }")
-        return page.locator("main").screenshot()
+        page.add_style_tag(content=f"{ASKED} {{ padding: 1rem 1.5rem; }}")
+        page.wait_for_selector("#try-results li")
+        return page.locator(ASKED).screenshot()
 
 
 if __name__ == "__main__":

@@ -7,17 +7,16 @@ import nbformat
 import picture
 import pytest
 
-from helpers.measure import evalset, report
-from helpers.teach import workbook
+from helpers.measure import evalset, files, report
+from helpers.teach import try_it, workbook
 
 
 def test_the_picture_is_small_and_stands_in_the_readme():
     page = (evalset.DEFAULT.parent / "README.md").read_text(encoding="utf-8")
     path = picture.PICTURE.relative_to(evalset.DEFAULT.parent).as_posix()
-    lesson = nbformat.read(workbook.SESSIONS[0], as_version=4)
-    asked = next(cell.source for cell in lesson.cells if cell.id == "a-ask")
+    asked = re.search('id="try-question".* value="(.*)"', files.page(try_it.PAGE))[1]
     words = re.search(rf"\n\[!\[(.*)\]\({path}\)\]\(notebooks/session_a\w*\.ipynb\)\n", page)[1]
-    assert re.search('ask\\((".*")\\)', asked)[1] in words
+    assert f'The page Try it asks "{asked}"' in words
     assert picture.PICTURE.stat().st_size < 150_000
 
 

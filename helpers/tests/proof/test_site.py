@@ -1,6 +1,14 @@
-"""The site: every link leads somewhere in it, nothing is asked of the network, no answer shows."""
+"""The site: every link leads somewhere in it, nothing is asked of the network, no answer shows.
 
+The page Try it searches in the browser, so its rankings are held equal to the baseline's run.
+"""
+
+import functools
+import http.server
+import importlib.util
 import re
+import threading
+from contextlib import contextmanager
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,13 +18,15 @@ import browser_lab
 import nbformat
 import pytest
 
-from helpers.teach import LearnError, site, workbook
+from helpers.measure import evalset, runs
+from helpers.teach import LearnError, practice, site, try_it, workbook
 from helpers.teach.exercises import LESSONS
 
 with_sphinx = pytest.mark.skipif(
     not (site.SPHINX / "ready").exists(), reason="Sphinx is missing: make .cache/sphinx/ready"
 )
 with_browser = pytest.mark.skipif(bool(browser_lab.missing()), reason=browser_lab.missing())
+AXE = importlib.util.find_spec("axe_core_python")
 HOSTILE = """<script>x()</script><img src=https://x.test/a onerror=x()><style>b{}</style>
 <svg onload=x()><iframe src=https://x.test/b></iframe><a href=javascript:x()>y</a>"""
 
@@ -56,6 +66,11 @@ def pages(folder):
     return {path: path.read_text(encoding="utf-8") for path in found}
 
 
+@pytest.fixture(scope="module")
+def evals():
+    return evalset.load(evalset.DEFAULT)
+
+
 def head(page):
     """Return the first heading of a page."""
     return unescape(re.search("<h1>([^<]+)", page)[1])
@@ -75,7 +90,9 @@ def test_each_part_and_each_page_has_a_page_with_its_title(folder, pages):
     assert {"evals/retrieval_eval.html", "evals/labeling_guide.html"} < heads.keys()
     assert {f"notebooks/{path.stem}.html" for path in LESSONS.glob("*.md")} < heads.keys()
     drawn = re.search('<img alt="([^"]*)" src="data:image/png', pages[folder / "index.html"])
-    assert drawn and drawn[1].startswith("The first cell of session A asks")
+    assert drawn and drawn[1].startswith("The page Try it asks")
+    leads = 'href="try.html"><span class="std std-doc"><img alt="The page Try it'
+    assert leads in pages[folder / "index.html"]
     listed = re.sub("<[^>]+>", " ", pages[folder / "index.html"])
     assert "Going further" in listed and "minutes" in listed and "hours" in listed
 
@@ -130,6 +147,175 @@ def test_in_a_browser_nothing_is_requested_and_search_finds(folder, pages):
             page.wait_for_selector("#search-results li a")
             assert "Glossary" in page.inner_text("#search-results")
     assert asked and not [url for url in asked if not re.match("file:|data:", url)]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder and says nothing of it."""
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def served(folder):
+    """Serve a folder on a free port of this machine and yield its address."""
+    handler = functools.partial(Quiet, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
+def try_page(address, width=1200, scheme="light"):
+    """Open the page Try it and yield it; fail where it throws or asks anybody but `address`."""
+    with browser_lab.window() as browser:
+        screen = {"width": width, "height": 900}
+        page = browser.new_page(viewport=screen, color_scheme=scheme)
+        asked, errors = [], []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{address}/try.html")
+        page.wait_for_selector("#try-results li")
+        yield page
+        assert not errors
+        assert asked and all(url.startswith((f"{address}/", "data:")) for url in asked)
+
+
+def shown(page, of):
+    """Return the documents of a list of results."""
+    return page.eval_on_selector_all(f"{of} li", "items => items.map(item => item.dataset.doc)")
+
+
+SEARCH_ALL = """queries => queries.map(
+    query => search(INDEX, query).slice(0, 10).map(hit => [hit.doc, hit.score]))"""
+
+
+@with_sphinx
+@with_browser
+def test_the_search_in_the_browser_ranks_as_the_baseline_does(folder, evals):
+    stored = runs.read_rankings(evals.folder / "runs" / "fixed.trec")
+    asked = evals.settled_queries
+    assert stored.keys() == {q for q in asked if stored.get(q)} and len(stored) > 500
+    with try_page(folder.as_uri()) as page:
+        texts = [query.query for query in asked.values()]
+        for query_id, found in zip(asked, page.evaluate(SEARCH_ALL, texts), strict=True):
+            ranking = runs.strictly_decreasing([(doc, score) for doc, score in found])
+            wanted = stored.get(query_id, [])[:10]
+            assert [doc for doc, _ in ranking] == [doc for doc, _ in wanted], query_id
+            scores = [score for _, score in wanted]
+            assert [score for _, score in ranking] == pytest.approx(scores, rel=0, abs=1e-9)
+
+
+@with_sphinx
+@with_browser
+def test_the_search_counts_in_characters_beyond_the_first_65536_too(folder, evals):
+    cut = {chunk.chunk_id: chunk.text(evals.documents) for chunk in try_it.baseline.cut(evals)}
+    words = {chunk_id: evals.words(body) for chunk_id, body in cut.items()}
+    later = [c for c in cut if max(evals.documents[c.partition("#")[0]].text) > "\uffff"]
+    assert any(not chunk_id.endswith("#0") for chunk_id in later)
+    with try_page(folder.as_uri()) as page:
+        read = page.evaluate("INDEX.chunks.map(chunk => [chunk.id, chunk.words])")
+        assert dict(map(tuple, read)) == words
+
+
+@with_sphinx
+@with_browser
+@pytest.mark.parametrize("by", ["file", "server"])
+def test_try_it_answers_by_keyboard_alone_from_a_file_and_from_a_server(folder, evals, by):
+    with served(folder) as server, try_page(folder.as_uri() if by == "file" else server) as page:
+        first = page.inner_text("#try-results li >> nth=0")
+        assert "Do not post, page: on-call app" in first  # the answer, its sentence from the start
+        assert page.locator("#try-results li").count() == 5
+        assert {*page.locator("#try-results mark").all_inner_texts()} >= {"call", "down"}
+        page.focus("#try-question")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("zzz qqq")
+        assert page.inner_text("#try-status") == "No page shares a word with this question."
+        page.keyboard.press("Control+a")
+        page.keyboard.type("<b>refund</b> twice")
+        page.keyboard.press("Enter")
+        assert shown(page, "#try-results") == [*try_it.baseline.find("b refund b twice")][:5]
+        assert page.url.endswith("/try.html") and "Your question" in page.inner_text("label")
+        label_by_keyboard(page, evals)
+
+
+def label_by_keyboard(page, evals):
+    """Give each pair the highest grade without a mouse, and see it beside the stored one."""
+    pairs = practice.first_three(evals)
+    stored = [try_it.stored_label(evals, *pair) for pair in pairs]
+    assert page.locator(".try-pair").count() == len(pairs) == 3
+    assert not page.locator(".try-evidence:visible").count()
+    focused = "document.activeElement.matches('.try-pair button:last-of-type')"
+    for label in stored:
+        page.keyboard.press("Tab")
+        while not page.evaluate(focused):
+            page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        pair = page.locator(".try-pair:focus-within")
+        same = "the same" if label.relevance == 2 else "not the same"
+        told = pair.locator("[role=status]").inner_text()
+        assert told == f"Yours 2, stored {label.relevance}: {same}."
+        evidence = pair.locator(".try-evidence")
+        assert evidence.is_visible()
+        for quotes in label.evidence:
+            assert " … ".join(quotes) in evidence.inner_text()
+    same = sum(label.relevance == 2 for label in stored)
+    assert f"agree on {same} of 3" in page.inner_text("#try-agreement")
+
+
+@with_sphinx
+@with_browser
+def test_the_hard_question_is_that_of_session_a(folder, evals):
+    cells = {cell.id: cell.source for cell in nbformat.read(workbook.SESSIONS[0], 4).cells}
+    names = {"evals": evals, "evalset": evalset}
+    exec(cells["a-open-choose"], names)  # as session A chooses it
+    query, rank = names["hardest"], names["first_answer"](names["hardest"])
+    assert rank > 5 and try_it.hardest(evals) == query
+    with try_page(folder.as_uri(), 390) as page:
+        assert page.inner_text("#try-hard-question") == query.query
+        found = [doc for doc, _ in page.evaluate(SEARCH_ALL, [query.query])[0]]
+        assert shown(page, "#try-hard") == found[:3]
+        needed = page.get_attribute("#try-needed", "data-doc")
+        ranked = "([question, doc]) => search(INDEX, question).findIndex(hit => hit.doc === doc)"
+        assert page.evaluate(ranked, [query.query, needed]) == rank - 1
+        assert page.evaluate("document.querySelector('#try-needed').parentElement.start") == rank
+        for button in page.locator(".try-pair button:last-of-type").all():
+            button.click()  # evidence may have long words
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@with_sphinx
+@with_browser
+@pytest.mark.skipif(not AXE, reason="the package axe-core-python is not installed")
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
+    script = Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    with try_page(folder.as_uri(), width, scheme) as page:
+        for button in page.locator(".try-pair button:last-of-type").all():
+            button.click()
+        page.evaluate(script)
+        found = page.evaluate("axe.run('.bd-article')")
+        faults = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
+        assert len(found["passes"]) > 10 and not faults
+
+
+def test_word_pairs_come_from_the_notes_of_a_query(tmp_path, evals):
+    notes = "# N\n\n## q1\nText.\n\nWords: delivery = parcel, owe = pay back\n\n## q2\nx\n"
+    (tmp_path / "notes.md").write_text(notes, encoding="utf-8")
+    copy = evals._replace(folder=tmp_path)
+    assert try_it.word_pairs(copy, "q1") == [("delivery", "parcel"), ("owe", "pay back")]
+    assert try_it.word_pairs(copy, "q2") == try_it.word_pairs(copy, "q3") == []
+    (tmp_path / "notes.md").unlink()
+    assert try_it.word_pairs(copy, "q1") == []
+
+
+def test_a_set_without_labels_has_the_search_alone(evals):
+    bare = evals._replace(judgments=[], queries={}, unanswered={})
+    page = try_it.page(bare)
+    assert "try-results" in page and "try-hard" not in page and "try-pair" not in page
+    whole = try_it.page(evals)
+    assert whole.count('try-pair"') == 3 and "try-hard" in whole
 
 
 @with_sphinx
