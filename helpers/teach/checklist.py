@@ -4,7 +4,7 @@ from ..measure import evalset, files, results
 from ..measure.evalset import EvalSet, EvalSetError
 from ..measure.inert import Markup, inert
 
-METRICS = {"reciprocal_rank", "hit", "recall", "average_precision", "dcg", "ndcg"}
+METRICS = {"reciprocal_rank", "hit", "recall", "dcg", "ndcg"}
 SAY = """
 
 Say of yourself, truthfully:

@@ -33,7 +33,7 @@ WORDS = {  # of the week's ranges, as a figure names them
     "b-orphans": "lengths with orphan, %", "b-jump": "weight in 51 of 100",
     "b-shared": "chunks with a word, %", "b-cut-first": "documents in ten chunks",
     "c-ndcg": "nDCG@10", "c-top": "relevant at rank 1", "c-width": "width of interval",
-    "c-other": "other minus baseline", "c-detectable": "smallest to show",
+    "c-other": "fusion minus baseline", "c-detectable": "smallest to show",
     "c-evidence": "evidence recall",
 }  # fmt: skip
 TOLD = "truths told unpredicted"  # of a kernel: {(folder of the set, name)}

@@ -3,6 +3,7 @@
 What is told without eyes is compared by the notebooks that show them: `nbval_alt`.
 """
 
+import math
 import re
 
 import numpy as np
@@ -238,6 +239,63 @@ def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
     assert nothing.endswith("hit@1 = 0, recall@1 = 0/0, P@1 = 0/1")
 
 
+def test_the_gains_of_a_ranking_lie_above_those_of_the_ideal_order(drawn):
+    for k in (5, 2):
+        scores.gains_against_ideal([*"abcde"], {"x": 1, "b": 2, "d": 1, "c": 0}, k)
+    (ax, told), (cut, _) = drawn
+    second, third, fourth = (1 / math.log2(rank + 1) for rank in (2, 3, 4))
+    wanted = [(0, 2 * second), (2 * second, fourth), (0, 2), (2, second), (2 + second, third)]
+    assert bars(ax) == [pytest.approx(pair) for pair in wanted]
+    places = ["b\nrank 2", "d\nrank 4", "1.69", "b\nrank 1", "x\nrank 2", "d\nrank 3", "3.13"]
+    assert words(ax.texts) == places and rows(ax) == ["yours", "ideal"]
+    assert [to_hex(bar.get_facecolor()) == DARK for bar in ax.patches] == [1, 0, 1, 0, 0]
+    assert title(ax) == "nDCG@5 is 1.69 of 3.13: .54" and "yours: d at rank 4 adds 0.43" in told
+    assert title(cut) == "nDCG@2 is 1.26 of 2.63: .48"
+
+
+def test_one_draw_shows_what_it_left_out_and_its_mean(drawn):
+    values = np.array([0.0, 0.25, 0.5, 1.0])
+    scores.one_draw(values, 3)
+    ((ax, _),) = drawn
+    places = np.random.default_rng(3).choice(4, 4)
+    left_out = {*range(4)} - {*places.tolist()}
+    ours, hollow, mean, drawn_again, new_mean = ax.lines
+    assert [*ours.get_xdata()] == [*values] and rows(ax) == ["our values", "one draw"]
+    assert {*hollow.get_xdata()} == {values[n] for n in left_out}
+    assert hollow.get_markerfacecolor() == "white"
+    assert sorted(drawn_again.get_xdata()) == sorted(values[places])
+    shown = values.mean(), values[places].mean()
+    assert (mean.get_xdata()[0], new_mean.get_xdata()[0]) == shown
+    told = (
+        f"One draw leaves out {len(left_out)} of 4 queries: its mean is {shown[1]:.3f}, not 0.438"
+    )
+    assert title(ax) == told and 0 < len(left_out) < 3
+
+
+def test_hits_by_k_have_a_line_for_each_kind(drawn):
+    ranks = pd.array([1, None, 2, 5, 7], dtype="Int64")
+    scores.hit_by_k(pd.DataFrame({"kind": [*"aabbb"], "first rank": ranks}))
+    scores.hit_by_k(pd.DataFrame({"kind": "", "first rank": ranks}))
+    (ax, told), (whole, _) = drawn
+    low, high, _ = ax.lines
+    assert [*low.get_ydata()] == [0.5] * 10
+    assert [*high.get_ydata()] == pytest.approx([0, *[1 / 3] * 3, *[2 / 3] * 2, *[1] * 4])
+    assert {text[0]: text[2] for text in texts(ax)} == {"a": 0.5, "b": 1}
+    assert title(ax) == "Five results help 67% of b queries, 50% of a queries"
+    assert title(whole) == "Five results help 60% of all queries" and "a: .50 .50" in told
+
+
+def test_needs_are_held_against_documents(drawn):
+    met = {"document recall@5": [0.5, 0.5, 1.0, 0.25], "need recall@5": [1.0, 1.0, 0.5, 0.25]}
+    scores.needs_and_documents(pd.DataFrame(met), "@5")
+    ((ax, told),) = drawn
+    dots = {tuple(line.get_xydata()[0]): line.get_color() for line in ax.lines[1:]}
+    colors = {(0.5, 1.0): DARK, (1.0, 0.5): figures.LIGHT, (0.25, 0.25): figures.GREY}
+    assert dots == colors and ("2", 0.5, 1.0) in texts(ax)
+    wanted = "2 of 4 queries get a larger share of their needs than of their documents, 1 a smaller"
+    assert title(ax) == f"{wanted} one" and told.endswith("means: needs 0.69, documents 0.56")
+
+
 def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
     scores.measures_by_place({"RR": [1.0, 0.5], "AP": [0.5, 0.25]}, "b", 2)
     ((ax, _),) = drawn
@@ -278,6 +336,8 @@ MEASURED = {"AP": {"difference": 0.1, "low": 0.0, "high": 0.2}}
 RUN = {"name": "r", "primary": "AP", "verdict": "", "measures": MEASURED}
 RECALL = pd.DataFrame([[0.2, 0.3], [0.1, 0.2]], ["fixed", "small"], [500, 1000])
 THREE = np.array([0.0, 1.0, 0.5])
+RANKED = pd.DataFrame({"kind": "a", "first rank": pd.array([1], dtype="Int64")})
+MET = pd.DataFrame({"document recall@5": [0.5], "need recall@5": [1.0]})
 NAMED = [  # (picture, what it shows, names of x and y, where each text lies from its place)
     (corpus.lengths, [FRAME], "tokens of a document", "", ""),
     (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block is a group", "", "c"),
@@ -289,6 +349,10 @@ NAMED = [  # (picture, what it shows, names of x and y, where each text lies fro
     (ranking.score_parts, [BARS, "?"], "score; beside each word what it adds to", "", "llll"),
     (scores.first_k, [["a"], {"a": 1}, 1], "rank; filled: relevant; not found: none", "", "cl"),
     (scores.measures_by_place, [{"RR": [1.0, 0.5]}, "b", 2], "rank of b", "", "l"),
+    (scores.gains_against_ideal, [["a"], {"a": 1}, 1], "grade × discount", "", "clcl"),
+    (scores.one_draw, [THREE, 1], "nDCG@10 of a query; hollow: not drawn", "", "cc"),
+    (scores.hit_by_k, [RANKED], "first k results", "queries with a useful one (hit@k)", "l"),
+    (scores.needs_and_documents, [MET, "@5"], "document recall@5", "need recall", "clr"),
     (scores.bootstrap_means, [THREE, 0.2, 0.8, ""], "mean of 3 values drawn", "draws", "rl"),
     (scores.flipped_means, [THREE, 0.1, ""], "mean difference with signs", "tosses", "l"),
     (scores.flipped_means, [-THREE, 0.1, ""], "mean difference with signs", "tosses", "r"),

@@ -12,13 +12,13 @@ from .bm25 import bm25_score, okapi_idf, search, to_documents
 from .chunking import chunk_fixed, chunk_paragraphs, stretches, windows
 from .failures import CAUSES, cause, causes
 from .labels import coverage, jaccard, query_groups, word_overlap
-from .measures import average_precision, dcg, hit, ndcg, recall, reciprocal_rank
+from .measures import dcg, hit, ndcg, recall, reciprocal_rank
 from .passages import evidence_recall
 from .passed import passed_checks, solution
 from .quick_test import quiz
 from .recorded import check_of_page
 from .recursive import first_cut, split_recursive
-from .statistics import bootstrap, holm, sign_flip
+from .statistics import bootstrap, holm
 from .verdict import NotStarted, Wrong
 
 

@@ -103,22 +103,6 @@ def recall(function: Callable) -> None:
     run_check("recall", function, _measured("R", 1, 3, 5, 20), hand, top=1.0)
 
 
-@recorded
-def average_precision(function: Callable) -> None:
-    """Check average_precision(ranking, grades) against ir_measures."""
-    hand = [
-        Example((["a"], {"a": 1}), 1.0),
-        Example(([], {"a": 1}), 0.0),
-        Example((["a"], {"a": 0}), 0.0),
-        Example((["x", "a"], {"a": 1}), 1 / 2),
-        Example((["a"], {"a": 1, "b": 1}), 1 / 2),
-        Example((["x", "b", "a"], {"a": 2, "b": 1, "c": 1}), (1 / 2 + 2 / 3) / 3),
-        Example((RANKED, GRADED), (1 / 2 + 2 / 4) / 3),
-        Example((TWELVE, {"d1": 1, "d12": 3}), (1 + 2 / 12) / 2),
-    ]
-    run_check("average_precision", function, _measured("AP", None), hand, top=1.0)
-
-
 def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
     from sklearn.metrics import dcg_score
 

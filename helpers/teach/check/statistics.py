@@ -147,29 +147,6 @@ def _check_number(function: Callable, usual: Ends) -> None:
         raise Wrong(f"bootstrap: nearly right, but not the number of draws\n{problem}")
 
 
-def _draw_signs(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(60):
-        differences = (rng.integers(-5, 6, rng.integers(1, 8)) / 10).tolist()
-        yield Example((differences,), stats.sign_flip_p(differences))
-
-
-@recorded
-def sign_flip(function: Callable) -> None:
-    """Check sign_flip(differences) against scipy.stats.permutation_test."""
-    hand = [
-        Example(([0.5],), 1.0),
-        Example(([1.0, 1.0],), 0.5),
-        Example(([0.4] * 5,), 2 / 32),
-        Example(([-0.4] * 5,), 2 / 32),
-        Example(([0.4, 0.3, 0.2, -0.1],), 4 / 16),
-        Example(([0.0, 0.0],), 1.0),
-        Example(([0.5, 0.001],), 0.5),
-        Example(([0.3, 0.0, 0.1, 0.2, -0.1],), stats.sign_flip_p([0.3, 0.0, 0.1, 0.2, -0.1])),
-        Example(([0.2, -0.1, 0.3, -0.3],), stats.sign_flip_p([0.2, -0.1, 0.3, -0.3])),
-    ]
-    run_check("sign_flip", function, drawn(_draw_signs), hand, top=1.0)
-
-
 def _draw_holm(rng: np.random.Generator) -> Iterator[Example]:
     for _ in range(100):
         ps = (rng.random(rng.integers(3, 13)).round(3) ** 2).tolist()

@@ -34,7 +34,7 @@ WEEK = """\
 - [x] 30 labelled queries or more: 30
 - [x] coverage of 50 % or more: 50 %
 - [x] retrievals saved: a, b, fixed
-- [x] metrics pass their checks: 6 of 6
+- [x] metrics pass their checks: 5 of 5
 - [x] results.json holds the scores of these documents and labels
 - [x] the baseline told in a README or in notes.md: nDCG@10 of mine
 - [x] failure modes written down in notes.md: 5 of 5 queries
@@ -44,7 +44,7 @@ Say of yourself, truthfully:
 - I can implement nDCG and MRR without looking them up.
 - I can defend starting with BM25.
 - I have a measured baseline."""
-METRICS = {"reciprocal_rank", "hit", "recall", "average_precision", "dcg", "ndcg"}
+METRICS = {"reciprocal_rank", "hit", "recall", "dcg", "ndcg"}
 STALE = "results.json holds the scores of these documents and labels"
 OPEN = [  # (what is changed, the lines that are open)
     ({"queries": 29}, ["30 labelled queries or more: 29"]),
@@ -65,7 +65,7 @@ def open_lines(evals, passed=METRICS):
 def test_the_checklist_is_done_at_its_bounds_and_open_just_below(tmp_path):
     evals = small(tmp_path / "learn" / "mine")
     assert checklist.week_checklist(evals, METRICS | {"bm25"}) == WEEK
-    assert open_lines(evals, {"dcg", "bm25"}) == ["metrics pass their checks: 1 of 6"]
+    assert open_lines(evals, {"dcg", "bm25"}) == ["metrics pass their checks: 1 of 5"]
     for n, (change, lines) in enumerate(OPEN):
         assert open_lines(small(tmp_path / f"{n}" / "learn" / "mine", **change)) == lines, change
     path = evals.folder / "results.json"

@@ -39,7 +39,7 @@ CALLED = [  # (cell, call, check, result, words)
     (DCG, "check.dcg(dcg)", "dcg", "passed", ""),
     (f"%env\n{DCG}\n\n", "check.dcg(dcg)", "dcg", "passed", ""),
     (WRONG, "check.dcg(dcg)", "dcg", "wrong", "The logarithm of the rank itself is 0 at rank 1"),
-    (STUB, "check.dcg(dcg)", "dcg", "not started", "C4 DCG is not started yet: fill in "),
+    (STUB, "check.dcg(dcg)", "dcg", "not started", "C3 DCG is not started yet: fill in "),
     (QUIZ, 'check.quiz("C", quick_test_c)', "quiz C", "wrong", "question 1 wants a number"),
 ]
 
