@@ -50,8 +50,8 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
 	@$(HELPERS) learn $(if $(FRESH),--fresh)
 
-progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next
-	@$(HELPERS) progress
+progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; CLASS=folder for a folder of learners' copies
+	@$(HELPERS) progress $${CLASS:+--class="$$CLASS"}
 
 compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict --pairs 20"
 	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }

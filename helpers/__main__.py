@@ -115,6 +115,11 @@ def prompts_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--take", action="store_true", help=words)
 
 
+def progress_options(parser: argparse.ArgumentParser) -> None:
+    words = "folder with a folder of copies for each learner: who is where"
+    parser.add_argument("--class", dest="of_class", type=Path, help=words)
+
+
 def sql_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     folder_options(parser)
@@ -157,7 +162,10 @@ COMMANDS = {
         learn_options,
     ),
     "progress": Command(
-        NONE, "teach.progress:progress_report", "your copies: what is done, and next"
+        NONE,
+        "teach.progress:progress_report",
+        "your copies: what is done, and next",
+        progress_options,
     ),
     "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": Command(SET, "label.audit:audit_command", "ask the set what a careful reader would"),

@@ -37,8 +37,13 @@ def html(notebook) -> str:
     hidden = dict.fromkeys(("exclude_input", "exclude_input_prompt", "exclude_output_prompt"), True)
     page = HTMLExporter(template_name="basic", **hidden).from_notebook_node(notebook)[0]
     first = next(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    title, style = first.splitlines()[0].lstrip("# "), STYLE.read_text(encoding="utf-8")
-    body = with_contents(inert.clean(with_ticks(page)))
+    title = first.splitlines()[0].lstrip("# ")
+    return page_of(title, with_contents(inert.clean(with_ticks(page))))
+
+
+def page_of(title: str, body: str) -> str:
+    """Return a whole page around cleaned HTML."""
+    style = STYLE.read_text(encoding="utf-8")
     return PAGE.format(title=escape(title), policy=POLICY, style=style, body=body)
 
 

@@ -6,22 +6,16 @@ to the saved scores is asserted there.
 
 import math
 from collections import Counter, defaultdict
-from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
 from ..label.markup import document_html
-from ..measure import chunks, files, report, results, runs, text
+from ..measure import chunks, runs, text
 from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from . import figures
 
 COMMON = 1 / 4  # a word is common where more of the chunks than this share hold it
-PAGE, DECISION = "session_c.html", ("verdict", "measured", "numbers", "bar", "next")
-HEADING = """# A failure, and what to do
-
-The search put the rival above the wanted document, which has the higher label. Each word of the
-question gave either one some of its score; a word that the wanted one doesn't hold is *lacked*."""
 SCORES = {  # of a card, as it names them
     "score": "as it is",
     "best of all chunks": "each word from its best chunk",
@@ -178,24 +172,3 @@ def _table(head: str, rows: dict[str, tuple[float, float]], longest: float) -> M
         body += ROW.format(name, Markup("").join(bars))
     heads = map(HEAD.format, (30, 35, 35), (head, "wanted", "rival"))
     return TABLE.format(Markup("").join(heads), body)
-
-
-def save_page(evals: EvalSet, query_id: str, card: Markup, cause: str) -> None:
-    """Write session_c.html beside a learner's copy: a failure, its note, and what was decided."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-
-    from .record import RECORD  # where there are copies
-    from .write_up import WriteUp  # takes time to import
-
-    if not Path(RECORD).exists():
-        print(f"your copy writes {PAGE} here")
-        return
-    note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
-    said = Markup("<p>Cause by rule: <b>{}</b>.</p><p>{}</p><h2>The decision</h2>")
-    write_up = WriteUp(results.read_current_results(evals), evals)
-    shown = [{"text/html": card + said.format(cause, note)}]
-    shown += [{"text/markdown": write_up.section(name).data} for name in DECISION]
-    outputs = [new_output("display_data", data) for data in shown]
-    cells = [new_markdown_cell(HEADING), new_code_cell("", outputs=outputs)]
-    files.write(Path(PAGE), report.html(new_notebook(cells=cells)))
-    print(f"{PAGE} is written")

@@ -7,7 +7,7 @@ from ..measure.inert import Markup, inert
 METRICS = {"reciprocal_rank", "hit", "recall", "dcg", "ndcg"}
 SAY = """
 
-Say of yourself, truthfully:
+Can you honestly say:
 
 - I can implement nDCG and MRR without looking them up.
 - I can defend starting with BM25.

@@ -52,8 +52,8 @@ def after_the_week(answers: str) -> None:
     noted, earlier = record.answers("before"), record.answers("after")
     before = noted[-1] if noted else UNANSWERED
     now = earlier[0] if earlier else letters
-    was = _n_right(before) if noted else "none answered"
-    gain = f"{was} before the week, {_n_right(now)} now"
+    was = f"{n_right(before)} of 8" if noted else "none answered"
+    gain = f"{was} before the week, {n_right(now)} of 8 now"
     if not earlier:
         record.write_answers("after", now, gain)
     for n, question in enumerate(questions()):
@@ -81,6 +81,13 @@ def _ask(answers: str) -> str:
     return letters
 
 
-def _n_right(letters: str) -> str:
+def n_right(letters: str) -> int:
+    """Return how many of eight letters are right."""
     pairs = zip(letters, questions(), strict=False)
-    return f"{sum(letter == question.right for letter, question in pairs)} of 8"
+    return sum(letter == question.right for letter, question in pairs)
+
+
+def counts() -> dict[str, int]:
+    """Return how many were right `before` and `after` the week, of a time that was answered."""
+    noted = {"before": record.answers("before")[-1:], "after": record.answers("after")[:1]}
+    return {when: n_right(letters) for when, found in noted.items() for letters in found}

@@ -139,18 +139,21 @@ def truth(name: str, value: float | str, form: str = PLAIN) -> None:
 
 def calibration() -> None:
     """Draw the ranges that have met their truth, and say what to do with the next ones."""
-    entries = _entries(evalset.folder())
-    by_session = sorted(entries.items(), key=lambda entry: entry[0][0])
-    met = {name: entry for name, entry in by_session if "truth" in entry}
-    choices = [entry["held"] for entry in met.values() if isinstance(entry["said"], str)]
-    ranges = {name: entry for name, entry in met.items() if not isinstance(entry["said"], str)}
+    ranges, entries = ranges_met(evalset.folder()), _entries(evalset.folder())
+    choices = [e["held"] for e in entries.values() if "truth" in e and isinstance(e["said"], str)]
     if ranges:
         draw_ranges(ranges)
-        print(count_in_words([entry["held"] for entry in ranges.values()]))
+        print(count_in_words([*ranges.values()]))
     else:
         print("no range of yours has met its truth yet, so there is nothing to count")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
+
+
+def ranges_met(folder: Path) -> dict[str, dict]:
+    """Return the ranges of a set that have met their truth, by name, in the order of sessions."""
+    by_session = sorted(_entries(folder).items(), key=lambda entry: entry[0][0])
+    return {n: e for n, e in by_session if "truth" in e and not isinstance(e["said"], str)}
 
 
 def draw_ranges(ranges: dict[str, dict]) -> None:
@@ -160,7 +163,7 @@ def draw_ranges(ranges: dict[str, dict]) -> None:
     """
     ax, rows, numbers = figures.axes(1.1 + 0.29 * len(ranges)), [], []
     for y, (name, entry) in enumerate(ranges.items()):
-        points = [*entry["said"], float(entry["truth"].replace(",", ""))]
+        points = [*entry["said"], _number(entry)]
         low, high, truth = np.interp(points, [min(points), max(points)], [0, 1])
         look = figures.SIDES["good" if entry["held"] else "open"]
         ax.plot([low, high], [y, y], color=figures.PALE, linewidth=9, solid_capstyle="butt")
@@ -187,14 +190,32 @@ def good_counts(n: int) -> tuple[int, int]:
     return int(low), int(high)
 
 
-def count_in_words(held: list[bool]) -> str:
+def count_in_words(ranges: list[dict]) -> str:
     """Return how many ranges held, how many should, and what to do with the next ones."""
-    n, right, (low, high) = len(held), sum(held), good_counts(len(held))
-    due = round(SURE * n)
+    n, right = len(ranges), sum(entry["held"] for entry in ranges)
+    (low, high), due = good_counts(n), round(SURE * n)
     count = f"{right} of your {how_many(n, 'range')} held; of 80 % ranges about {due} should"
-    if not low <= right <= high:
-        wrong, better = ("narrow", "wider") if right < low else ("wide", "narrower")
-        return f"{count}: yours are too {wrong}. Make the next ones {better}"
+    if right < low:
+        return f"{count}: you were too sure, as most people are. {_if_wider(ranges, due)}"
+    if right > high:
+        return f"{count}: you know more than you say. Make the next ones narrower"
     advice = "Make the next ones a little wider" if right < due else "Go on like this"
     chance = "too few to tell" if n < FEW else "that's within chance"
     return f"{count}: {chance}. {advice}"
+
+
+def _if_wider(ranges: list[dict], due: int) -> str:
+    """Return how many times as wide, each around its middle, `due` of the ranges would hold."""
+    times = []
+    for entry in ranges:
+        low, high = entry["said"]
+        away = abs(2 * _number(entry) - low - high)
+        times.append(away / (high - low) if high > low else math.inf)
+    wider = sorted(times)[due - 1]
+    if wider == math.inf:
+        return "Make the next ones wider"
+    return f"Made {math.ceil(10 * wider) / 10:g} times as wide, {due} would have held"
+
+
+def _number(entry: dict) -> float:
+    return float(entry["truth"].replace(",", ""))

@@ -3,6 +3,7 @@
 A check that ran on other code than the file holds says nothing of the file: that is told.
 """
 
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 from textwrap import shorten
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 import nbformat
 
+from ..measure.text import how_many
 from . import LearnError, copies, exercises, record
 from .exercises import Exercise, checks_called, exercises_of, grading, is_code
 from .record import CheckRun
@@ -17,21 +19,41 @@ from .record import CheckRun
 WIDTH = 26  # of a title
 NO_FAULT = {"NotStarted", "NotImplementedError", "KeyboardInterrupt"}
 OTHER_CODE = "checked with other code than the file holds: save it, then run its check"
+WEEK_DONE = """\
+That was the week: every exercise is done. You have a baseline, you know how sure it is, and you
+know where it fails. Well done.
+
+What's beyond:
+  your own documents  notebooks/your_own_documents.md: half an hour to a first number
+  another system      make compare RUN=path/to/run.trec, explained in notebooks/comparing.md
+  further notebooks   notebooks/further/README.md: """
+CLASS_ROW = "{:<20}  {:<9}  {:<22}  {}"
+CLASS_HEAD = CLASS_ROW.format("learner", "done", "wrong", "stuck longest, by wrong answers")
 
 
-def progress_report(notebooks: Path = exercises.LESSONS, learn: Path = copies.LEARN) -> str:
-    """Return the report on the copies in `learn`.
+def progress_report(
+    notebooks: Path = exercises.LESSONS, learn: Path = copies.LEARN, of_class: Path | None = None
+) -> str:
+    """Return the report on the copies in `learn`, or on those of a class.
 
     Raises LearnError where there are no copies, or names all that cannot be read.
     """
     sources = exercises.read_lessons(notebooks)
-    saved = [n for n, s in sources.items() if exercises_of(n, s) and (learn / n).exists()]
-    if not saved:
-        raise LearnError(f"no copies in {learn.name}/ yet; make learn writes them")
+    if of_class:
+        return class_report(sources, of_class)
+    saved = saved_copies(sources, learn)
     done = read_copies(learn, saved)
     newest = datetime.fromtimestamp(max((learn / name).stat().st_mtime for name in saved))
     head = f"read from the files in {learn.name}/, last saved {newest:%d %b %H:%M}\n"
     return "\n".join([head, *eight_questions(done.runs), *report_on(sources, done)])
+
+
+def saved_copies(sources: dict, folder: Path) -> list[str]:
+    """Return the lessons with exercises that have a copy in a folder. Raises LearnError: none."""
+    saved = [n for n, s in sources.items() if exercises_of(n, s) and (folder / n).exists()]
+    if not saved:
+        raise LearnError(f"no copies in {folder.name}/ yet; make learn writes them")
+    return saved
 
 
 class Copies(NamedTuple):
@@ -57,6 +79,33 @@ def read_copies(folder: Path, names: list[str]) -> Copies:
     return Copies(graded, hashes, record.check_runs(folder))
 
 
+class Row(NamedTuple):
+    """What is known of one exercise in a copy."""
+
+    lesson: str  # its file
+    exercise: Exercise
+    status: str
+    words: str  # after the status
+    wrong: int  # different wrong answers so far
+
+    @property
+    def name(self) -> str:
+        """Return number and title, such as B3 fixed-size chunks; of a quick test its session."""
+        letter, title = exercises.session_letter(self.lesson), self.exercise.title
+        return f"{self.exercise.number} {title}" if self.exercise.number else f"{title} {letter}"
+
+
+def rows_of(name: str, source: nbformat.NotebookNode, saved: Copies) -> list[Row]:
+    """Return a row for each exercise of a lesson."""
+    rows = []
+    for exercise in exercises_of(name, source):
+        check = source.cells[exercise.check]
+        runs = [run for called in checks_called(check) for run in saved.runs.get(called, [])]
+        wrong = len({run.cell for run in runs if run.result == "wrong"})
+        rows.append(Row(name, exercise, *status_of(exercise, check, saved), wrong))
+    return rows
+
+
 def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[str]:
     """Return a line for each exercise of the lessons, and which one comes next.
 
@@ -64,25 +113,58 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     """
     lines, beyond, remaining = [], [], []
     for name, source in sources.items():
-        own = exercises_of(name, source)
-        told = [status_of(exercise, source.cells[exercise.check], saved) for exercise in own]
-        rows = [(exercise, *status) for exercise, status in zip(own, told, strict=True)]
+        rows = rows_of(name, source, saved)
         if exercises.is_further(name):
-            beyond += [_line(*row) for row in rows]
+            beyond += map(_line, rows)
         else:
             title = source.cells[0].source.splitlines()[0].lstrip("# ")
-            done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
-            minutes = f"{sum(done)} of {sum(row[0].minutes for row in rows)} minutes"
+            done = [row.exercise.minutes for row in rows if row.status == "done"]
+            minutes = f"{sum(done)} of {sum(row.exercise.minutes for row in rows)} minutes"
             lines.append(f"{title}: {len(done)} of {len(rows)} done, {minutes}")
-            lines += [*(_line(*row) for row in rows), ""]
-        remaining += [(name, exercise) for exercise, status, _ in rows if status != "done"]
+            lines += [*map(_line, rows), ""]
+        remaining += [row for row in rows if row.status != "done"]
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
-    if remaining:
-        name, exercise = min(remaining, key=lambda pair: pair[1].further)
-        label = f"{exercise.number} {exercise.title}".strip()
-        return [*lines, f"next: {label} ({exercise.minutes} minutes) in {name}"]
-    return [*lines, "every exercise is done"]
+    remaining.sort(key=lambda row: row.exercise.further)
+    if not remaining:
+        return [*lines, f"{WEEK_DONE}every exercise there is done, too"]
+    row = remaining[0]
+    after = f"{WEEK_DONE}{len(remaining)} open there\n\n" if row.exercise.further else ""
+    return [*lines, f"{after}next: {row.name} ({row.exercise.minutes} minutes) in {row.lesson}"]
+
+
+def class_report(sources: dict[str, nbformat.NotebookNode], folder: Path) -> str:
+    """Return a table of the copies in the folders of learners; no code of theirs runs.
+
+    A learner's folder is a `learn/` or has one. Stuck longest is the exercise with the most
+    different wrong answers. Raises LearnError where there is no folder.
+    """
+    week = {name: source for name, source in sources.items() if not exercises.is_further(name)}
+    lines, problems, stuck = [CLASS_HEAD], [], Counter()
+    learners = [path for path in sorted(folder.glob("[!.]*")) if path.is_dir()]
+    if not learners:
+        raise LearnError(f"{folder}: no folders of learners in it")
+    for own in learners:
+        learn = own / "learn" if (own / "learn").is_dir() else own
+        try:
+            copied = read_copies(learn, saved_copies(week, learn))
+        except (ValueError, OSError) as error:
+            problems.append(f"{own.name}: {error}")
+            continue
+        rows = [row for name, source in week.items() for row in rows_of(name, source, copied)]
+        lines.append(_of_learner(own.name, rows))
+        stuck.update({row.name: row.wrong for row in rows})
+    most = [f"{name} ({how_many(n, 'wrong answer')})" for name, n in stuck.most_common(3) if n]
+    lines += ["", f"most wrong answers of all: {', '.join(most) or 'none'}"]
+    return "\n".join([*lines, *(f"not read: {problem}" for problem in problems)])
+
+
+def _of_learner(name: str, rows: list[Row]) -> str:
+    done = f"{sum(row.status == 'done' for row in rows)} of {len(rows)}"
+    wrong = ", ".join(row.exercise.number or row.name for row in rows if row.status == "wrong")
+    most = max(rows, key=lambda row: row.wrong)
+    stuck = f"{most.name}, {how_many(most.wrong, 'wrong answer')}" if most.wrong else "-"
+    return CLASS_ROW.format(name, done, wrong or "-", stuck)
 
 
 def eight_questions(runs: dict[str, list[CheckRun]]) -> list[str]:
@@ -92,7 +174,8 @@ def eight_questions(runs: dict[str, list[CheckRun]]) -> list[str]:
     return [f"Eight questions: {words}\n"] if before or after else []
 
 
-def _line(exercise: Exercise, status: str, words: str) -> str:
+def _line(row: Row) -> str:
+    exercise, status, words = row.exercise, row.status, row.words
     mark = "+" if exercise.further else " "
     what = f" {mark}{exercise.number:<3} {exercise.title:<{WIDTH}}  {exercise.minutes:>3} min"
     return f"{what}  {status:<11}  {shorten(words, 100, placeholder=' …')}".rstrip()

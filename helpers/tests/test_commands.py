@@ -127,6 +127,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["prompts", "--sample", "3"], {"folder": FOLDER, "sample": 3}),
     (["prompts", "--take"], {"folder": FOLDER, "take": True}),
     (["progress"], ()),
+    (["progress", "--class", "x"], {"of_class": Path("x")}),
 ]  # fmt: skip
 
 

@@ -39,7 +39,7 @@ WEEK = """\
 - [x] the baseline told in a README or in notes.md: nDCG@10 of mine
 - [x] failure modes written down in notes.md: 5 of 5 queries
 
-Say of yourself, truthfully:
+Can you honestly say:
 
 - I can implement nDCG and MRR without looking them up.
 - I can defend starting with BM25.

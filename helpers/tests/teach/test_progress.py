@@ -3,12 +3,14 @@
 import copy
 import json
 import os
+import re
 import time
 
 import pytest
 from nbformat import v4
 
-from helpers.teach import LearnError, progress, record
+from helpers.measure import evalset
+from helpers.teach import LearnError, copies, progress, record
 from helpers.tests.teach.small_session import (
     NAME,
     code,
@@ -158,6 +160,7 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
     write(small, cells)
     more = [markdown("title", "# More"), *session()[2:6]]
     more[2].metadata.update(exercise="A12", nbgrader={**more[2].metadata.nbgrader, "grade_id": "m"})
+    more[3].source = 'check.extra(longest, ["a"], "a")'
     write(small, more, "further/more.ipynb")
     make(small)
     solve(small, scaled_code=solution("scaled"))
@@ -177,12 +180,52 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
         "Going further, not in the minutes of the week",
         "+A12 longest 10 min not started",
         "",
-        f"next: Quick test (120 minutes) in {NAME}",
+        f"next: Quick test A (120 minutes) in {NAME}",
     ]
-    names = ("longest", "scaled", "shout")
-    solve(small, **{f"{name}_code": solution(name) for name in names})
-    put(small, *((name, solution(name), "passed") for name in names))
-    assert report(small).endswith("\nevery exercise is done")
+    week = [(name, solution(name), "passed") for name in ("longest", "scaled", "shout")]
+    solve(small, **{f"{name}_code": source for name, source, _ in week})
+    put(small, *week)
+    _, done, end = report(small).partition("\n\nThat was the week: every exercise is done.")
+    rest = "README.md: 1 open there\n\nnext: A12 longest (10 minutes) in further/more.ipynb"
+    assert done and "Well done." in end and end.endswith(rest)
+    pages = re.findall(r"notebooks/[\w/]+\.md", end)
+    assert len(pages) == 3 and all((evalset.DEFAULT.parent / page).exists() for page in pages)
+    put(small, *week, ("extra", solution("longest"), "passed"))
+    assert report(small).endswith("README.md: every exercise there is done, too")
+    solve(small, shout_code=solution("shout", body="return 1"))
+    assert "That was the week" not in report(small)
+
+
+CLASS = """\
+learner done wrong stuck longest, by wrong answers
+ana 1 of 3 A1 A2 scaled, 2 wrong answers
+bo 0 of 3 - -
+
+most wrong answers of all: A2 scaled (2 wrong answers), A1 longest (1 wrong answer)
+not read: cy: no copies in cy/ yet; make learn writes them
+not read: di: session_a_words.ipynb: cannot be read"""
+
+
+def test_a_class_is_told_who_is_done_wrong_and_stuck_and_no_code_of_theirs_runs(small):
+    """A folder that cannot be read is named, and the others are told all the same."""
+    solve(small, longest_code=TWO, scaled_code=f"{solution('scaled')}\nopen('ran', 'w')")
+    done = next(cell.source for cell in copied(small).cells if cell.id == "scaled-code")
+    wrong = [("scaled", n, "wrong", "") for n in ("x", "y", "x")]
+    put(small, ("longest", TWO, "wrong", ""), *wrong, ("scaled", done, "passed"))
+    room = small / "class"
+    (room / "ana").mkdir(parents=True)
+    (small / "learn").rename(room / "ana" / "learn")  # a whole checkout, or its learn/ alone
+    copies.learn_command(False, small / "notebooks", room / "bo")
+    for name in ("cy", "di", ".git"):
+        (room / name).mkdir()
+    (room / "di" / NAME).write_text("{")
+    (room / "list.csv").write_text("ana")
+    told = progress.progress_report(small / "notebooks", of_class=room)
+    lines = "\n".join(" ".join(line.split()) for line in told.split("\n"))
+    assert lines.startswith(CLASS) and len(lines.split("\n")) == 7
+    assert not [*small.rglob("ran")]
+    with pytest.raises(LearnError, match="none: no folders of learners in it$"):
+        progress.progress_report(small / "notebooks", of_class=small / "none")
 
 
 def test_the_eight_questions_and_solutions_taken_are_told(small):

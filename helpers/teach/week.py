@@ -1,0 +1,118 @@
+"""The week as one page to keep and one picture to post, written beside a learner's copy."""
+
+import base64
+import textwrap
+from collections.abc import Callable
+from operator import eq
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..measure import files, inert, report, results, stats
+from ..measure.evalset import EvalSet
+from ..measure.inert import Markup
+from ..measure.installation import TEMPLATES
+from . import eight_questions, figures, practice, predictions, record
+from .check.passed import passed_checks
+
+PAGE, PICTURE = "your_week.html", "your_week.png"
+MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
+LABEL = 41  # letters over a bar, beside its count
+
+
+class Bar(NamedTuple):
+    """`right` of `n`; a pale bar is how the next one was before."""
+
+    words: str
+    right: int
+    n: int
+    is_pale: bool = False
+    told: str = ""  # of it on the page
+
+
+def save_week(
+    evals: EvalSet, found: dict, causes: Callable, cards: dict[str, Markup], next_step: str
+) -> None:
+    """Write the page and the picture beside a learner's copy, and show the picture.
+
+    `found` is results.json, `causes` the learner's function of session C, `cards` its cards as
+    HTML by query, `next_step` a line on what the learner would build next.
+    """
+    if not Path(record.RECORD).exists():
+        print(f"your copy writes {PAGE} and {PICTURE} here")
+        return
+    ranges, run = predictions.ranges_met(evals.folder), _confirmed(found)
+    bars = counts_of_week(evals, found["summary"]["dev"], run, [*ranges.values()])
+    figure, alt = picture(bars, evals.name)
+    record.save_figure(figure, PICTURE)
+    figures.display_figure(figure, alt)
+    told = {"bars": bars, "ranges": ranges, "run": run, "alt": alt, "next_step": next_step}
+    told["image"] = base64.b64encode(Path(PICTURE).read_bytes()).decode()
+    told |= {"dev": found["summary"]["dev"], "failure": _explained(evals, causes, cards)}
+    body = inert.template(TEMPLATES / "week.jinja").render(told)
+    files.write(Path(PAGE), report.page_of("Your week", inert.clean(body)))
+    print(f"{PAGE} is written")
+
+
+def counts_of_week(
+    evals: EvalSet, dev: dict, run: dict | None, ranges: list[dict]
+) -> dict[str, Bar]:
+    """Return what can be counted of the week, by name; what wasn't done is missing.
+
+    `dev` is its summary in results.json, `run` the one that is confirmed, `ranges` met their truth.
+    """
+    n, bars = dev["n"], {}
+    found = round(n * dev["measures"]["hit@5"])
+    bars["base"] = Bar("BM25 alone: useful page in the first five", found, n, is_pale=bool(run))
+    if run:
+        name = run["name"].replace(MERGED, "BM25 merged with ")
+        bars["merged"] = Bar(name, round(n * run["means"]["hit@5"]), n)
+    if pairs := practice.readings(evals):
+        stored, yours = zip(*pairs, strict=True)
+        equal, kappa = sum(map(eq, stored, yours)), practice.kappa_text(stored, yours, evals.grades)
+        bars["labels"] = Bar("my labels equal to the stored ones", equal, len(pairs), told=kappa)
+    if ranges:
+        held, words = sum(entry["held"] for entry in ranges), predictions.count_in_words(ranges)
+        bars["ranges"] = Bar("my 80 % ranges that held", held, len(ranges), told=words)
+    for when, right in eight_questions.counts().items():
+        bars[when] = Bar(f"eight questions, {when} the week", right, 8, is_pale=when == "before")
+    return bars
+
+
+def _confirmed(found: dict) -> dict | None:
+    """Return the run that is better on dev and confirmed on test, None where there is none."""
+    for run in found["compared_dev"]["runs"]:
+        halves = run.get("halves", {}).get("test minus dev", {})
+        if run["verdict"] == stats.BETTER and halves.get("verdict") == stats.CONFIRMED:
+            return run
+    return None
+
+
+def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> list:
+    """Return cause, evidence, card and note of the first failure that the learner named, or []."""
+    named = causes() if "causes" in passed_checks() else {}
+    for query_id in filter(named.get, cards):
+        note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
+        return [*named[query_id][:2], cards[query_id], note]
+    return []
+
+
+def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
+    """Return a figure with a bar for each count, and the same in words; `name` is the set's."""
+    base, merged, plain = bars["base"], bars.get("merged"), {"parse_math": False}
+    title = f"BM25 finds a useful page for {base.right} of {base.n} questions"
+    if merged:
+        title = f"The search finds a useful page for {merged.right} of {base.n} questions; "
+        title += f"BM25 alone for {base.right}"
+    ax = figures.axes(1.3 + 0.5 * len(bars), figures.PAGE)
+    for y, bar in enumerate(bars.values()):
+        ax.barh(y, 1, 0.36, color=figures.BAND)
+        colour = figures.PALE if bar.is_pale else figures.DARK
+        ax.barh(y, bar.right / bar.n, 0.36, color=colour)
+        ax.text(0, y - 0.25, textwrap.shorten(bar.words, LABEL, placeholder=" …"), **plain)
+        ax.text(1, y - 0.25, f"{bar.right} of {bar.n}", ha="right", weight="bold")
+    ax.set(xlim=(0, 1), ylim=(len(bars) - 0.7, -0.8), xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.set_title(textwrap.fill(title, 44), weight="bold")
+    ax.set_xlabel(f"My week of measuring retrieval, on {inert.visible(name)}", size=11, **plain)
+    counts = "; ".join(f"{bar.words} {bar.right} of {bar.n}" for bar in bars.values())
+    return ax.figure, f"{title}. {counts}."
