@@ -19,8 +19,8 @@ from helpers.measure import evalset, runs
 from helpers.teach import cards, workbook
 
 OF_SESSION_C = (
-    "abstaining answers best_of_many evidence_lost false_alarms filters how_many_queries judge "
-    "reranking stopping_early trap_lab wrong_labels"
+    "abstaining answers best_of_many evidence_lost filters how_many_queries judge reranking "
+    "stopping_early trap_lab wrong_labels"
 ).split()
 FURTHER = {path.stem: path for path in workbook.FURTHER}
 
