@@ -1,9 +1,9 @@
 """Search large corpora: BM25, and any model that gives texts weights on numbered dimensions.
 
-notebooks/further/bm25_matrix.ipynb builds this by hand; here is the tested version. The weights lie
-in one sparse matrix, a row for each dimension and a column for each document, so a query reads only
-the rows that it names. They are 64-bit floats: 32-bit ones would save a third of the memory and
-move scores in the seventh digit, and then the ranking is no longer that of rank_bm25.
+notebooks/further/weighted_terms.ipynb builds this by hand; here is the tested version. The weights
+lie in one sparse matrix, a row for each dimension and a column for each document, so a query reads
+only the rows that it names. They are 64-bit floats: 32-bit ones would save a third of the memory
+and move scores in the seventh digit, and then the ranking is no longer that of rank_bm25.
 """
 
 import math

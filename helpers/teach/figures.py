@@ -312,30 +312,33 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
 
 
 def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
-    """Plot evidence recall by tokens of context (columns), a line for each chunk set (rows).
+    """Plot evidence recall by tokens of context (columns), a row of marks for each chunk set.
 
-    `verdicts` at `budget` are against the set that has none, the baseline's.
+    `verdicts` at `budget`, the large mark, are against the set that has none, the baseline's.
     """
-    best, base = str(recall[budget].idxmax()), next(n for n in recall.index if n not in verdicts)
-    ax = axes(4.5, width)
-    ax.axvline(budget, color="black", linestyle=":", linewidth=1)
-    for name, row in recall.iterrows():
-        thick = 2.5 if name in (best, base) else 1
-        look = VERDICTS[verdicts.get(name, "")]
-        ax.plot(recall.columns, row, linewidth=thick, zorder=thick, markersize=4, **look)
-    name_ends(ax, recall.columns[-1], recall.iloc[:, -1])
-    columns = [f"{column:,}" for column in recall.columns]
-    ax.set_xscale("log")
-    ax.set_xticks(recall.columns, columns)
-    ax.minorticks_off()
-    ax.set_ylim(0, 1.02)
+    base = next(name for name in recall.index if name not in verdicts)
+    recall = recall.sort_values(budget, ascending=False, kind="stable")
+    ax = axes(1.9 + 0.42 * len(recall), width)
+    place = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    ax.axvline(recall.at[base, budget], color="black", linestyle=":", linewidth=1)
+    for y, (name, row) in enumerate(recall.iterrows()):
+        ax.plot(row, [y] * len(row), "-", marker="|", color=GREY, linewidth=1, markersize=8)
+        ax.plot(row[budget], y, markersize=9, **VERDICTS[verdicts.get(name, "")])
+        ax.annotate(short(row[budget]), (1.02, y), size=LETTERS[width], **place)
+    name_rows(ax, [*recall.index])
+    ax.set_xlim(0, 1.05 * recall.to_numpy().max() or 1)
     verdict_legend(ax, [*verdicts.values(), ""])
-    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts.values())
-    title = f"Shown to differ from {base} at {budget:,} tokens: {differing} of {len(verdicts)}"
+    better, worse = ([*verdicts.values()].count(word) for word in (stats.BETTER, stats.WORSE))
+    title = f"At {budget:,} tokens {better or 'none'} of {len(verdicts)} ways to cut better than "
+    title += f"{base}, {worse or 'none'} worse"
+    columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     told = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {told}"
-    show(ax, title, words, "tokens of context", "evidence recall")
+    below = (
+        f"evidence recall within {', '.join(columns)}\ntokens; large mark and number: {budget:,}"
+    )
+    show(ax, title, words, below)
 
 
 def short(value: float) -> str:

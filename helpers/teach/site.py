@@ -110,7 +110,10 @@ def code_cells(cell, stub: str, folded: bool) -> list:
         looks = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Show a solution"}}
         return [new_code_cell(stub), new_code_cell(MARKER.sub("", cell.source), metadata=looks)]
     outputs = [clean_output(output) for output in cell.outputs]
-    looks = {"tags": ["hide-output"] if folded and outputs else []}
+    tags = ["hide-output"] if folded and outputs else []
+    if "given" in cell.metadata.get("tags", []):  # it stands in a session, too
+        tags.append("hide-input")
+    looks = {"tags": tags}
     return [new_code_cell(cell.source, outputs=outputs, metadata=looks)]
 
 

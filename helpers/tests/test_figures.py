@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from drawing import named, points, rows, texts, title, words
+from drawing import named, points, rows, texts, title, upright, words
 from IPython.core.interactiveshell import InteractiveShell
 from PIL import Image
 
@@ -127,22 +127,21 @@ def test_evidence_by_budget(drawn):
     recall = pd.DataFrame(means, ["fixed", "small", "x"], evidence.BUDGETS)
     verdicts = {"small": stats.TOO_FEW, "x": stats.WORSE}
     figures.evidence_by_budget(recall, verdicts, 2000, figures.PAGE)
-    figures.evidence_by_budget(recall, {"fixed": stats.WORSE, "x": stats.WORSE}, 2000)
-    (ax, told), (other, _) = drawn
-    budget, *lines = ax.lines
-    for line, verdict, row in zip(lines, ["", *verdicts.values()], recall.to_numpy(), strict=False):
-        assert line.get_color() == figures.VERDICTS[verdict]["color"]
-        assert [*line.get_xdata()] == [*evidence.BUDGETS] and [*line.get_ydata()] == [*row]
-    ends = [(" x", 0.0), (" fixed", 0.5775), (" small", 0.6425)]
-    for shown in (ax, other):  # the names stand beside the ends, or apart where ends are near
-        places = [(note.get_text(), note.xyann[1]) for note in shown.texts]
-        assert places == [(name, pytest.approx(y)) for name, y in ends]
-        assert {note.xy[0] for note in shown.texts} == {8000}
+    figures.evidence_by_budget(recall, {"fixed": stats.WORSE, "x": stats.BETTER}, 2000)
+    figures.evidence_by_budget(recall * 0, verdicts, 2000)  # nothing found
+    (ax, told), (other, _), (none, _) = drawn
+    assert rows(ax) == ["small", "fixed", "x"]  # the highest at the budget comes first
+    marks = points(ax)
+    assert marks["|"] == [(value, y) for y, row in enumerate((1, 0, 2)) for value in means[row]]
+    assert [marks[m] for m in "o<"] == [[(0.5, 0), (0.4, 1)], [(0, 2)]]
+    assert upright(ax) == [0.4] and upright(other) == [0.5]  # the baseline's
+    assert texts(ax) == [(".50", 1.02, 0), (".40", 1.02, 1), (".00", 1.02, 2)]
+    assert ax.get_xlim() == (0, pytest.approx(0.651)) and none.get_xlim() == (0, 1)
     legend = words(ax.figure.legends[0].get_texts())
     assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
-    assert words(ax.get_xticklabels()) == ["500", "1,000", "2,000", "4,000", "8,000"]
-    assert [*budget.get_xdata()] == [2000, 2000]
-    assert title(ax) == "Shown to differ from fixed at 2,000 tokens: 1 of 2"
+    assert named(ax)[0].startswith("evidence recall within 500, 1,000, 2,000, 4,000, 8,000")
+    assert title(ax) == "At 2,000 tokens none of 2 ways to cut better than fixed, 1 worse"
+    assert title(other) == "At 2,000 tokens 1 of 2 ways to cut better than small, 1 worse"
     assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
 
 

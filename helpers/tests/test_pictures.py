@@ -364,7 +364,7 @@ NAMED = [  # (picture, what it shows, names of x and y, where each text lies fro
     (figures.evidence_by_k, [dict.fromkeys(("document", "evidence"), [0.5, 0.9]), 10],
      "first k chunks", "share of 10 queries", "ll"),
     (figures.evidence_by_budget, [RECALL, {"small": ""}, 500],
-     "tokens of context", "evidence recall", "ll"),
+     "evidence recall within", "", "ll"),
 ]  # fmt: skip
 
 

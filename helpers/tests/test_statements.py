@@ -306,7 +306,7 @@ def test_the_page_says_of_false_alarms_what_the_notebook_counted():
     told = re.search(
         r"two ways: between (\.\d+) and (\.\d+)\. Of four runs, .+ in up to (\.\d+)", COMPARING
     )
-    page = (ROOT / "notebooks" / "further" / "false_alarms.ipynb").read_text(encoding="utf-8")
+    page = (ROOT / "notebooks" / "further" / "best_of_many.ipynb").read_text(encoding="utf-8")
     cells = {c["id"]: json.dumps(c.get("outputs")) for c in json.loads(page)["cells"]}
     one = re.search(r"lowest (0\.\d+), highest (0\.\d+)", cells["c-alarms-range"]).groups()
     four = re.findall(r'"\d+ +(0\.\d+) +0\.\d+', cells["c-alarms-four"])

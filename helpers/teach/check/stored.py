@@ -34,12 +34,6 @@ def cuts() -> list[Cut]:
     return [Cut(body, size, unit, pieces_of(body, own)) for body, size, unit, own in rows]
 
 
-def cut_of(body: str, size: int) -> list[str] | None:
-    """Return LangChain's pieces of at most `size` tokens, None for a text that it was not asked."""
-    lengths = answers()["documents"].get(short_hash(body), {}).get(str(size))
-    return None if lengths is None else pieces_of(body, lengths)
-
-
 def short_hash(body: str) -> str:
     """Return 16 digits that stand for a document."""
     return hashlib.sha256(body.encode()).hexdigest()[:16]

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import browser_lab
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 
 from helpers.measure import evalset, runs
 from helpers.teach import LearnError, practice, site, try_it, workbook
@@ -126,6 +127,12 @@ def test_exercises_are_numbered_and_what_gives_an_answer_away_is_folded(pages):
     pictures = re.findall(r'<img alt="([^"]*)" src="data:image/png', "".join(pages.values()))
     assert len(pictures) > 20 and all(" " in words for words in pictures)
     assert "cell_input" in lesson and "cell_input" not in write_up
+
+
+def test_code_that_a_further_notebook_repeats_of_a_session_is_folded():
+    cells = {tag: new_code_cell("x = 1", metadata={"tags": [tag]}) for tag in ("given", "setup")}
+    shown = {tag: site.code_cells(cell, "", True)[0].metadata for tag, cell in cells.items()}
+    assert shown == {"given": {"tags": ["hide-input"]}, "setup": {"tags": []}}
 
 
 @with_sphinx

@@ -15,6 +15,12 @@ import remake_pieces  # noqa: E402
 LENGTH = {unit: length for length, unit in recursive.UNITS.items()}
 
 
+def cut_of(body, size):
+    """Return LangChain's pieces of a document, of at most `size` tokens; None if not asked."""
+    lengths = stored.answers()["documents"].get(stored.short_hash(body), {}).get(str(size))
+    return None if lengths is None else stored.pieces_of(body, lengths)
+
+
 def told(split, *levels):
     """Return how many of the stored answers differ from those of a splitter."""
     wrong = 0
@@ -46,11 +52,26 @@ def test_every_document_was_asked_about():
     assert (size, size // 8) == remake_pieces.SIZES  # as session B cuts
     for doc in evalset.load(evalset.DEFAULT).documents.values():
         for size in remake_pieces.SIZES:
-            found = stored.cut_of(doc.retrieval_text, size)
+            found = cut_of(doc.retrieval_text, size)
             assert found, f"{doc.doc_id}: run python helpers/tests/remake_pieces.py"
             assert "".join("".join(found).split()) == "".join(doc.retrieval_text.split())
-    assert stored.cut_of("Nobody asked about this.", size) is None
-    assert stored.cut_of(doc.retrieval_text, size + 1) is None
+
+
+def differing(split, *levels):
+    """Return in how many cuts of the longest documents a splitter differs from LangChain."""
+    bodies = [d.retrieval_text for d in evalset.load(evalset.DEFAULT).documents.values()]
+    wrong = 0
+    for body in sorted(bodies, key=len)[-8:]:  # they meet every separator
+        for size in remake_pieces.SIZES:
+            found = split(body, size, chunking.n_tokens, *levels)
+            assert "".join(found) == body
+            wrong += [piece.strip() for piece in found if piece.strip()] != cut_of(body, size)
+    return wrong
+
+
+def test_the_splitter_of_session_b_cuts_documents_as_langchain_does():
+    right = solved("split_recursive")
+    assert differing(right) == 0 and differing(right, recursive.LEVELS[1:]) > 8
 
 
 def test_answers_tell_a_wrong_splitter():
