@@ -17,6 +17,7 @@ from .measures import Values
 RUN = f"runs/{runs.BASELINE['chunker']}.trec"  # the baseline's, which is measured
 CHUNKS = f"chunks/{runs.BASELINE['chunker']}.jsonl"
 AIMS = (0.10, 0.05)  # differences that one may want to see
+WORDS = re.compile(r"^Words: (.+)\n?", re.MULTILINE)  # of a note: owe = refund, ...
 ANEW = f"{command('report', EVALS='{}')} measures the baseline anew"
 
 
@@ -200,10 +201,24 @@ def _chunk_sets(known: dict, rows: dict, base: str, matters: float) -> dict[str,
 
 
 def read_notes(path: Path) -> dict[str, str]:
-    """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}."""
+    """Return what somebody read in the results: {query_id: text of `## query_id` in notes.md}.
+
+    Its word pairs are left out.
+    """
+    return {query_id: " ".join(WORDS.sub("", body).split()) for query_id, body in _notes(path)}
+
+
+def read_word_pairs(path: Path, query_id: str) -> list[tuple[str, str]]:
+    """Return [(what the query says, what a page says)]: its line `Words:` in notes.md."""
+    line = WORDS.search(dict(_notes(path)).get(query_id, ""))
+    pairs = [part.partition("=") for part in line[1].split(",")] if line else []
+    return [(asked.strip(), said.strip()) for asked, _, said in pairs]
+
+
+def _notes(path: Path) -> list[tuple[str, str]]:
+    """Return (query id, body) of the sections of notes.md."""
     page = files.optional_page(path / evalset.PROSE[1])
-    sections = re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
-    return {query_id: " ".join(body.split()) for query_id, body in sections}
+    return re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
 
 
 def write_results(folder: Path, content: dict) -> None:

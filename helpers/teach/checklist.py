@@ -23,7 +23,7 @@ def week_checklist(evals: EvalSet, passed: set[str]) -> Markup:
     retrievals = inert(", ".join(saved) or "none, run session B")
     n_right = len(passed & METRICS)
     notes = results.read_notes(evals.folder)
-    n_read = sum(query_id in evals.queries for query_id in notes)
+    n_read = sum(bool(notes.get(query_id)) for query_id in evals.queries)
     rows = [
         (True, f"a corpus: {n_documents} documents"),
         (n_queries >= 30, f"30 labelled queries or more: {n_queries}"),

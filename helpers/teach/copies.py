@@ -19,10 +19,10 @@ from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
 STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
-OWN_SET = """import os
-
-os.environ.setdefault("EVALS", "{evals}")  # your copy in learn/evals, unless EVALS names another
-"""
+OWN_SET = (
+    'os.environ.setdefault("EVALS", "{}")  # your copy of the set, unless EVALS names another\n'
+)
+WORD_PAIRS = re.compile(r"^## \S+\nWords: .+\n", re.MULTILINE)  # what session A shows of notes.md
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -80,13 +80,17 @@ def _move_aside(folder: Path) -> Path | None:
 def copy_set(to: Path) -> None:
     """Copy the workbook's evaluation set, so that a learner's runs never overwrite it.
 
-    Notes on failures and predictions are left out: writing them is the learner's part.
+    Notes on failures and predictions are left out, all but word pairs: writing them is the
+    learner's part.
     """
     for path in sorted(evalset.DEFAULT.rglob("*")):
         name = path.relative_to(evalset.DEFAULT)
         if path.is_file() and not any(fnmatch(n, left) for n in name.parts for left in NOT_COPIED):
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             (to / name).write_bytes(path.read_bytes())
+    notes = files.optional_page(evalset.DEFAULT / "notes.md")
+    if pairs := WORD_PAIRS.findall(notes):
+        files.write(to / "notes.md", "\n".join(["# Notes on dev results\n", *pairs]))
 
 
 def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
@@ -104,7 +108,7 @@ def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.Noteb
         first = next((cell for cell in made.cells if is_code(cell)), None)
         if first:
             evals = "../evals" if is_further(name) else "evals"
-            first.source = f"{OWN_SET.format(evals=evals)}\n{first.source}"
+            first.source = with_own_set(first.source, evals)
         for cell in made.cells:
             if is_code(cell):
                 cell.update(outputs=[], execution_count=None)
@@ -112,6 +116,13 @@ def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.Noteb
                 place, home = (notebooks / name).parent, (folder / name).parent
                 cell.source = with_new_links(cell.source, place, home, copied)
     return copies
+
+
+def with_own_set(source: str, evals: str) -> str:
+    """Return the first cell of a lesson, which then takes the set in the folder `evals`."""
+    path_set = re.search(r"^sys\.path\.insert.*\n", source, re.MULTILINE)
+    at = path_set.end() if path_set else 0
+    return f"import os\n{source[:at]}{OWN_SET.format(evals)}{source[at:]}"
 
 
 def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:

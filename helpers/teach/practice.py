@@ -6,11 +6,13 @@ What is judged here stays in a log of its own and never becomes a label.
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
+from matplotlib.colors import ListedColormap
 
 from ..label import labelling
 from ..measure import evalset, inert, installation, stats
@@ -22,7 +24,6 @@ from . import figures, record
 PAIRS, ZEROS, OF_A_QUERY = 20, 8, 3  # pairs: in all, of grade 0, of one query
 LEAST_PAIRS = 10  # pairs from which an interval is shown; of two equal ones it would have no width
 DIFFERING = 5  # pairs that are shown
-COLOURS = figures.BAND, figures.DARK, "white"  # equal by chance, beyond it, different
 PICTURE = "session_a.png"
 NOTHING = "no labels of yours yet, so there is nothing to compare"
 COMPARE_NEXT = Markup(
@@ -51,8 +52,18 @@ def judge(evals: EvalSet, pairs: list[Pair]) -> None:
 
 
 def first_three(evals: EvalSet) -> list[Pair]:
-    """Return a pair of grade 0, 1 and the highest, each the one with the shortest document."""
-    labels = sorted(_stored(evals).values(), key=lambda x: len(evals.documents[x.doc_id].text))
+    """Return a pair of grade 0, 1 and the highest, each with a short page and a plain question.
+
+    Plain are questions of the kind mismatch, in everyday words; zeros are hard negatives first.
+    """
+    hard = _hard_negatives(evals)
+
+    def place(label: Judgment) -> tuple[bool, bool, int]:
+        is_plain = evals.queries[label.query_id].kind == "mismatch"
+        is_near = label.relevance > 0 or label[:2] in hard
+        return not is_plain, not is_near, len(evals.documents[label.doc_id].text)
+
+    labels = sorted(_stored(evals).values(), key=place)
     chosen: list[Pair] = []
     for grade in sorted({0, 1, evals.grades[-1]}):
         taken = {id_ for pair in chosen for id_ in pair}
@@ -70,8 +81,7 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     """
     first, own = first_three(evals), _own_grades(evals)
     stored = sorted(label for pair, label in _stored(evals).items() if pair not in first)
-    rows = evalset.read_extra(evals, "negatives.jsonl")
-    hard = {(row["query_id"], doc_id) for row in rows for doc_id in row["hard"]}
+    hard = _hard_negatives(evals)
     lengths = {doc_id: len(document.text) for doc_id, document in evals.documents.items()}
     third = sorted(lengths.values())[(len(lengths) - 1) // 3]
 
@@ -89,6 +99,12 @@ def pairs_to_practise(evals: EvalSet) -> list[Pair]:
     chosen = _with_more(chosen, best_first, quota, OF_A_QUERY)
     chosen = _with_more(chosen, best_first, dict.fromkeys(quota, PAIRS), OF_A_QUERY)
     return sorted(label[:2] for label in chosen)
+
+
+def _hard_negatives(evals: EvalSet) -> set[Pair]:
+    """Return the pairs that negatives.jsonl calls hard."""
+    rows = evalset.read_extra(evals, "negatives.jsonl")
+    return {(row["query_id"], doc_id) for row in rows for doc_id in row["hard"]}
 
 
 def _with_more(
@@ -154,24 +170,28 @@ def readings(evals: EvalSet) -> list[tuple[int, int]]:
 
 
 def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]:
-    """Return a grid of the stored labels and yours with kappa as a bar, and the same in words.
+    """Return a grid with a mark for each pair, by the stored grade and yours, and it in words.
 
-    The whole bar is all pairs; it is dark from what chance makes equal to what is.
+    Equal ones are dots on the grey diagonal, the others squares.
     """
     pairs, grades = readings(evals), evals.grades
     counts = np.array([[pairs.count((a, b)) for b in grades] for a in grades])
-    equal, chance = counts.trace(), counts.sum(0) @ counts.sum(1) / len(pairs)
-    names = [[f"{whose} {grade}" for grade in grades] for whose in ("stored", "yours")]
-    ax, grid = figures.axes(3, figures.PAGE), pd.DataFrame(counts, *names).to_string()
-    widths, starts = (chance, equal - chance, len(pairs) - equal), (0, chance, equal)
-    ax.barh([0, 0, 0], widths, 0.5, starts, color=COLOURS, edgecolor="black")
-    ax.text(0, 0.5, textwrap.indent(grid, " "), family="monospace")
+    ax = figures.axes(4.6, figures.PAGE)
+    ax.imshow(np.eye(len(grades)), cmap=ListedColormap(["white", figures.BAND]))
+    for (y, x), n in np.ndenumerate(counts):
+        side = max(3, ceil(n**0.5))  # marks in a row of a cell
+        down, right = np.divmod(np.arange(n), side)
+        look = figures.SIDES["good" if x == y else "poor"]
+        places = x + (right + 0.5) / side - 0.5, y + (down + 0.5) / side - 0.5
+        ax.plot(*places, markersize=30 / side, linestyle="none", **look)
+    grid = pd.DataFrame(counts, *([f"{who} {n}" for n in grades] for who in ("stored", "yours")))
+    ax.set_xticks(range(len(grades)), grid.columns)
+    ax.set_yticks(range(len(grades)), grid.index)
     ax.grid(visible=False)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    title = f"{equal} of {len(pairs)} labels equal"
-    told = f"pairs; {chance:.1f} equal by chance.\nKappa: the dark part, of all beyond chance"
-    ax.set(title=title, xlabel=told + below, ylim=(-0.4, 1.8), yticks=[])
-    return ax.figure, " ".join(f"{title}; {told}. {grid}".split())
+    title = f"You and the stored labels: {counts.trace()} of {len(pairs)} equal"
+    told = f"kappa {kappa_text(*zip(*pairs, strict=True), grades)}"
+    ax.set(title=title, xlabel=told + below)
+    return ax.figure, " ".join(f"{title}; {told}. {grid.to_string()}".split())
 
 
 def save_picture(evals: EvalSet, question: str, rank: int) -> None:

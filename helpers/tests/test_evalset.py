@@ -396,6 +396,15 @@ def test_notes_are_one_line_a_query(folder):
     assert results.read_notes(folder) == {"q1": "a ### part b c", "q2": "", "q-3": "e"}
 
 
+def test_word_pairs_are_no_part_of_a_note(folder):
+    page = "## q1\nWords: owe = refund, en route=in transit\nRead.\n## q2\nWords: x = y\n## q3\nz"
+    (folder / "notes.md").write_text(page)
+    assert results.read_notes(folder) == {"q1": "Read.", "q2": "", "q3": "z"}
+    wanted = {"q1": [("owe", "refund"), ("en route", "in transit")], "q2": [("x", "y")]}
+    for query_id in ("q1", "q2", "q3", "q4"):
+        assert results.read_word_pairs(folder, query_id) == wanted.get(query_id, [])
+
+
 def test_the_folder_is_the_one_of_the_variable(monkeypatch, folder):
     monkeypatch.setenv("EVALS", f"{folder}/corpus/..")
     assert evalset.folder() == folder.resolve() and evalset.load().folder == folder.resolve()

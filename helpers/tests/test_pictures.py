@@ -5,6 +5,7 @@ What is told without eyes is compared by the notebooks that show them: `nbval_al
 
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from drawing import bars, named, points, rows, texts, title, upright, words
 from matplotlib.colors import to_hex
 
-from helpers.measure import installation
+from helpers.measure import installation, text
 from helpers.measure.evalset import Query
 from helpers.teach import figures
 from helpers.teach.figures import DARK
@@ -50,6 +51,40 @@ def test_a_picture_moves_with_its_sliders(drawn, monkeypatch):
     assert [told.split(":")[0] for _, told in drawn] == ["b at rank 2", "b at rank 1"]
 
 
+NONE = "They share 0 of 1 content word: none."
+QUESTIONS = [  # question, page, its word pairs in the notes, what is told, words on both sides
+    ("who refunds a lost parcel", "A parcel went missing. We pay.",
+     "lost = missing, refunds = we pay",
+     "The question says lost, refunds; the page says missing, we pay. They share 1 of 3 content "
+     "words: parcel.", "parcel lost refunds", "parcel missing we pay"),
+    ("gone en route", "Lost in transit.", "en route = in transit",  # a phrase stands for two words
+     "The question says en route; the page says in transit. They share 0 of 3 content words: none.",
+     "en route gone", "in transit"),
+    ("lost parcel", "Lost or missing.", "lost = missing, parcel = box, x = missing",  # none holds
+     "They share 1 of 2 content words: lost.", "lost parcel", "lost"),
+    ("parcel parcel", "Box.", "", NONE, "parcel", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "page", "noted", "wanted", "left", "right"), QUESTIONS)
+def test_a_question_beside_its_page(
+    drawn, tmp_path, capsys, question, page, noted, wanted, left, right
+):
+    (tmp_path / "notes.md").write_text(f"## q\nWords: {noted}\n" if noted else "")
+    evals = SimpleNamespace(folder=tmp_path, words=text.words)
+    corpus.words_of_both(evals, Query("q", question, ("d",)), SimpleNamespace(retrieval_text=page))
+    assert capsys.readouterr().out == f"{wanted}\n"
+    ((ax, told),) = drawn
+    assert told.endswith(wanted)
+    *shown, (on_left, *_), (on_right, *_), _ = texts(ax)
+    assert (on_left, on_right) == ("the question", "the page")
+    assert " ".join(word for word, x, _ in shown if x < 0.5) == left
+    assert " ".join(word for word, x, _ in shown if x > 0.5 and word) == right
+    pairs = [(own, other) for (own, *_), (other, *_) in zip(shown[::2], shown[1::2], strict=True)]
+    styles = ["-" if own == other else ":" for own, other in pairs if other]
+    assert [line.get_linestyle() for line in ax.lines] == styles
+
+
 def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
     frame = pd.DataFrame({"tokens": [10, 20, 30, 512, 513, 900], "kind": [*"bbbaaa"]})
     corpus.lengths(frame)
@@ -68,11 +103,15 @@ def test_lengths_have_a_row_for_each_kind_and_a_key(drawn):
 
 def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
     corpus.halves(pd.Series([1, 3, 2, 1]), pd.Series(["dev", "test", "dev", "dev and test"]))
-    ((ax, told),) = drawn
+    ax, told = drawn[0]
     assert bars(ax) == [(0, 2), (2, 1), (0, 1), (0, 3)]
     assert rows(ax) == ["dev: 2 groups", "dev and test: 1 group", "test: 1 group"]
     assert texts(ax) == [("2", 1, 0), ("1", 0.5, 1), ("3", 1.5, 2)]
-    assert title(ax) == "Largest group: 3 of 7 queries"
+    assert title(ax) == "1 group in both halves: a leak"
+    claims = {"test": "No full answer is in both halves", "dev": "All queries are in dev"}
+    for half, claim in claims.items():
+        corpus.halves(pd.Series([2, 1]), pd.Series(["dev", half]))
+        assert title(drawn[-1][0]) == claim
     largest = "dev: 2, the largest 2; dev and test: 1, the largest 1; test: 1, the largest 3."
     assert told == f"{title(ax)}. Groups of {largest}"
 
@@ -340,7 +379,7 @@ RANKED = pd.DataFrame({"kind": "a", "first rank": pd.array([1], dtype="Int64")})
 MET = pd.DataFrame({"document recall@5": [0.5], "need recall@5": [1.0]})
 NAMED = [  # (picture, what it shows, names of x and y, where each text lies from its place)
     (corpus.lengths, [FRAME], "tokens of a document", "", ""),
-    (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block is a group", "", "c"),
+    (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block: tied by", "", "c"),
     (corpus.coverage, [FRAME], "a square is a document: filled where a query asks", "", ""),
     (corpus.overlap, [FRAME], "share of content words found in a relevant document", "", ""),
     (ranking.weights, [{"one": [3.0, 1.0]}, 2], "documents that hold", "weight (IDF)", "l"),

@@ -1,4 +1,4 @@
-"""Pictures of session A: lengths, halves, shared words, and what nobody asks about."""
+"""Pictures of session A: a question and its page, lengths, halves, and what nobody asks about."""
 
 from math import ceil
 
@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
 
+from ...measure import results, text
+from ...measure.evalset import Document, EvalSet, Query
 from ...measure.text import how_many
 from .. import figures
 from ..figures import DARK, LIGHT, offsets
@@ -14,6 +16,45 @@ from ..figures import DARK, LIGHT, offsets
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 60  # a row of the grid; where a service has more documents, a square stands for several
 REST = "all others"
+
+
+def words_of_both(evals: EvalSet, query: Query, document: Document) -> None:
+    """Say and plot which content words of a query its page has, and what it says for others."""
+    asked, page = text.content_words(evals.words(query.query)), evals.words(document.retrieval_text)
+    rows = {word: word if word in page else "" for word in asked}
+    share = f"share {sum(map(bool, rows.values()))} of {how_many(len(rows), 'content word')}"
+    told = f"They {share}: {', '.join(filter(None, rows.values())) or 'none'}."
+    for own, other in results.read_word_pairs(evals.folder, query.query_id):
+        words = evals.words(own)  # asked for, and not on the page
+        if not any(rows.get(word, word) for word in words) and {*evals.words(other)} <= {*page}:
+            rows = {word: rows[word] for word in rows if word not in words} | {own: other}
+    if instead := {own: other for own, other in rows.items() if other not in ("", own)}:
+        own, others = ", ".join(instead), ", ".join(instead.values())
+        told = f"The question says {own}; the page says {others}. {told}"
+    print(told)
+    _draw_words(
+        sorted(rows.items(), key=lambda row: not row[1])[:ROWS], f"Question and page {share}", told
+    )
+
+
+def _draw_words(rows: list[tuple[str, str]], title: str, told: str) -> None:
+    """Draw the words of a question on the left, those of its page on the right, and link them."""
+    ax = figures.axes(1.2 + 0.34 * len(rows), figures.PAGE)
+    size = {"va": "center", "fontsize": figures.LETTERS[figures.PAGE]}
+    for y, (own, other) in enumerate(rows):
+        face, color, line = (DARK, "white", "-") if own == other else ("white", "black", ":")
+        look = {"color": color, "bbox": {"boxstyle": "round", "facecolor": face}} | size
+        ax.text(0.36, y, own, ha="right", **look)
+        ax.text(0.64, y, other, **look)
+        if other:
+            ax.plot([0.4, 0.6], [y, y], line, color=DARK, linewidth=2)
+    ax.text(0.36, -1, "the question", ha="right", **size)
+    ax.text(0.64, -1, "the page", **size)
+    key = "dark: the same word, all that the search sees\ndotted: what the page says instead"
+    ax.text(0.5, len(rows), key, ha="center", **size)
+    ax.axis([0, 1, len(rows) + 0.5, -1.5])
+    ax.axis("off")
+    figures.show(ax, title, told)
 
 
 def frequent(column: pd.Series) -> pd.Series:
@@ -63,8 +104,12 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
         ax.barh([y] * len(of), of, 0.7, of.cumsum() - of, color=DARK, **edge)
         ax.text(of.iloc[0] / 2, y, of.iloc[0], color="white", ha="center", va="center")
     figures.name_rows(ax, [f"{name}: {how_many(len(of), 'group')}" for name, of in rows.items()])
-    title = f"Largest group: {sizes.max()} of {sizes.sum()} queries"
-    ax.set(xlabel="queries; a block is a group", title=title)
+    title = "No full answer is in both halves"
+    if torn := sum(" and " in name for name in half):
+        title = f"{how_many(torn, 'group')} in both halves: a leak"
+    elif len(rows) == 1:
+        title = f"All queries are in {half.iloc[0]}"
+    ax.set(xlabel="queries; a block: tied by shared full answers", title=title)
     values = "; ".join(f"{n}: {len(of)}, the largest {of.iloc[0]}" for n, of in rows.items())
     figures.display_figure(figure, f"{title}. Groups of {values}.")
 

@@ -239,15 +239,15 @@ def test_session_a_counts_a_small_set(small):
         small[0],
         {
             "a-load": f"12 documents of {small[0].space['evals'].name}",
-            "a-open-shown": "disk full\nbest answer: rank 2 of 6 found",
+            "a-open-shown": "disk full\nno full answer found",
             "a-halves-run": "groups in one half: 5 of 5",
             "a-labels-table": "8 judgments; grades {0: 2, 1: 3, 2: 3}\na-relevant: 1.2",
             "a-agree-table": "no second_pass.jsonl here yet",
             "a-agree-equal": "... 50% equal where the first reading says 1",
             "a-kappa-hand-then": "Cohen's kappa 0.688 on 5 pairs\n"
             "weighted, so that 2 against 0 counts double: 0.762",
-            "a-overlap-all": "a-overlap: 0.73\n"
-            "overlap of the question that failed: 0.50, with its best answer alone: 0.50",
+            "a-overlap-all": "a-overlap: 0.73\noverlap of the question that failed: 0.50",
+            "a-open-words": "They share 1 of 2 content words: disk.",
             "a-coverage-kind": "a-least: runbook",
             "a-unreached-run": "disk: b, c, d, …\nqueue: i, j, k",
         },
@@ -256,7 +256,7 @@ def test_session_a_counts_a_small_set(small):
     assert value["a-examples"].query_id.to_dict() == {"entity": "q1", "keyword": "q4"}
     of_keyword = value["a-balance"].loc["keyword"]
     assert of_keyword[of_keyword > 0].to_dict() == {("dev", "unmarked"): 1, ("test", "tail"): 1}
-    grades = value["a-open-shown"]["grade"].to_dict()
+    grades = value["a-open-rows"]["grade"].to_dict()
     assert grades == {1: "not judged", 2: 1, 3: "not judged"}
     assert value["a-overlap-rare"].iloc[:, 0].to_dict() == {"entity": 3, "keyword": 4}
     assert value["a-agree-table"].to_numpy().tolist() == [[2, 0, 0], [1, 1, 0], [0, 0, 1]]

@@ -24,7 +24,7 @@ def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "b", "f
     for part, made in (("corpus", evals.corpus_hash()), ("queries", evals.queries_hash())):
         saved[part] = saved[part] | {"sha256": made}
     (folder / "results.json").write_text(json.dumps(saved))
-    notes = f"# Baseline\nnDCG@10 of {evals.name}: .5\n## unknown\nwords\n"
+    notes = f"# Baseline\nnDCG@10 of {evals.name}: .5\n## unknown\nwords\n## q9\nWords: a = b\n"
     (folder / "notes.md").write_text(notes + "".join(f"## q{n}\nread\n" for n in range(read)))
     return evals
 

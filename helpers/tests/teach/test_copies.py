@@ -50,8 +50,11 @@ def test_a_copy_has_no_outputs_and_only_exercises_are_numbered(house):
     assert made.cells[2].source == cells[2].source
     assert made.cells[7].source == cells[7].source.replace("Exercise:", "Exercise A1:")
     assert made.cells[13].source.startswith("### Exercise A2: shout\n")
-    own = 'import os\n\nos.environ.setdefault("EVALS", "evals")  # your copy in learn/evals'
-    assert code_cells[0].source.startswith(own) and code_cells[0].source.endswith(f"\n\n{SETUP}")
+    first, path_set, rest = code_cells[0].source.partition('\n\nsys.path.insert(0, "..")\n')
+    assert first == "import os\nimport sys" and path_set  # one group of imports
+    own, rest = rest.split("\n", 1)
+    assert own.startswith('os.environ.setdefault("EVALS", "evals")  # your copy')
+    assert f"import sys{path_set}{rest}" == SETUP
     locked = {cell.id: cell.metadata.get("editable") for cell in made.cells
               if cell.metadata.get("deletable") is False}  # fmt: skip
     names = ("longest", "scaled", "shout")
@@ -132,6 +135,11 @@ def test_a_set_is_copied_whole_without_what_the_learner_makes(tmp_path, monkeypa
     monkeypatch.setattr(evalset, "DEFAULT", tmp_path / "evals")
     copies.copy_set(tmp_path / "copy")
     assert files_of(tmp_path / "copy") == {name: name for name in kept}
+    notes = "# Notes\n\n## q1\nWords: owe = pay\nRead.\n\n## q2\nRead.\n"
+    files.write(tmp_path / "evals" / "notes.md", notes)
+    copies.copy_set(tmp_path / "copy")
+    copied = (tmp_path / "copy" / "notes.md").read_text()
+    assert copied == "# Notes on dev results\n\n## q1\nWords: owe = pay\n"
 
 
 def test_work_is_never_overwritten(small):
