@@ -66,16 +66,16 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     for name, source in sources.items():
         own = exercises_of(name, source)
         told = [status_of(exercise, source.cells[exercise.check], saved) for exercise in own]
-        rows = [(exercise, *status) for exercise, status in zip(own, told, strict=True)]
-        if exercises.is_further(name):
-            beyond += [_line(*row) for row in rows]
-        else:
+        every = [(exercise, *status) for exercise, status in zip(own, told, strict=True)]
+        beyond += [_line(*row) for row in every if row[0].further]
+        if not exercises.is_further(name):
+            rows = [row for row in every if not row[0].further]
             title = source.cells[0].source.splitlines()[0].lstrip("# ")
             done = [exercise.minutes for exercise, status, _ in rows if status == "done"]
             minutes = f"{sum(done)} of {sum(row[0].minutes for row in rows)} minutes"
             lines.append(f"{title}: {len(done)} of {len(rows)} done, {minutes}")
             lines += [*(_line(*row) for row in rows), ""]
-        remaining += [(name, exercise) for exercise, status, _ in rows if status != "done"]
+        remaining += [(name, exercise) for exercise, status, _ in every if status != "done"]
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
     if remaining:
