@@ -17,6 +17,7 @@ LESSONS = evalset.DEFAULT.parent / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
+OPTIONAL = re.compile(r"^difficulty .+ · optional$", re.MULTILINE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
 BESIDE = (
     "before it the heading '### Exercise: name' with 'difficulty 1 of 3 · 10 minutes', "
@@ -36,7 +37,7 @@ class Exercise(NamedTuple):
     number: str  # "C2", in further notebooks as their cell says; empty for a quick test
     title: str
     minutes: int
-    further: bool  # stands in a further notebook
+    further: bool  # beyond the week: in a further notebook, or optional
 
 
 def read_lessons(notebooks: Path = LESSONS) -> dict[str, dict]:
@@ -98,7 +99,8 @@ def _exercise(cells: list, heading: int | None, code: int, number: str, name: st
     else:  # a quick test
         number, title = "", head[3]
     grade_id = grading(cells[code]).get("grade_id")
-    return Exercise(grade_id, heading, code, check, number, title, int(plan[1]), is_further(name))
+    further = is_further(name) or bool(OPTIONAL.search(head.string))
+    return Exercise(grade_id, heading, code, check, number, title, int(plan[1]), further)
 
 
 def regions(cell) -> list[tuple[int, int]]:

@@ -113,16 +113,16 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     """
     lines, beyond, remaining = [], [], []
     for name, source in sources.items():
-        rows = rows_of(name, source, saved)
-        if exercises.is_further(name):
-            beyond += map(_line, rows)
-        else:
+        every = rows_of(name, source, saved)
+        beyond += [_line(row) for row in every if row.exercise.further]
+        if not exercises.is_further(name):
+            rows = [row for row in every if not row.exercise.further]
             title = source.cells[0].source.splitlines()[0].lstrip("# ")
             done = [row.exercise.minutes for row in rows if row.status == "done"]
             minutes = f"{sum(done)} of {sum(row.exercise.minutes for row in rows)} minutes"
             lines.append(f"{title}: {len(done)} of {len(rows)} done, {minutes}")
             lines += [*map(_line, rows), ""]
-        remaining += [row for row in rows if row.status != "done"]
+        remaining += [row for row in every if row.status != "done"]
     if beyond:
         lines += ["Going further, not in the minutes of the week", *beyond, ""]
     remaining.sort(key=lambda row: row.exercise.further)
@@ -151,7 +151,8 @@ def class_report(sources: dict[str, nbformat.NotebookNode], folder: Path) -> str
         except (ValueError, OSError) as error:
             problems.append(f"{own.name}: {error}")
             continue
-        rows = [row for name, source in week.items() for row in rows_of(name, source, copied)]
+        every = [row for name, source in week.items() for row in rows_of(name, source, copied)]
+        rows = [row for row in every if not row.exercise.further]
         lines.append(_of_learner(own.name, rows))
         stuck.update({row.name: row.wrong for row in rows})
     most = [f"{name} ({how_many(n, 'wrong answer')})" for name, n in stuck.most_common(3) if n]

@@ -222,12 +222,16 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     labels = ["disk", "the", "a", "c", "b", "2 other words"]
     assert words(ax.figure.legends[0].get_texts()) == labels
     assert len({bar.get_facecolor() for bar in ax.patches}) == len(labels)
-    assert texts(ax)[:2] == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
-    assert texts(ax)[2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
-    assert title(ax) == "“disk” alone puts the first 5.0 ahead, all words 4.1"
+    assert texts(ax)[:-4] == [  # of the parts that have room for it
+        ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, -1), ("0.4", 1.7, -1),
+    ]  # fmt: skip
+    assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
+    assert texts(ax)[-2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
+    assert title(ax) == "“disk” gives the first 5.0 points more, all words together 4.1"
     assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
-    heaviest = ["disk 5.00", "the 1.00", "a -0.50", "c 0.20", "b 0.30", "2 other words 0.25"]
-    assert words(own.figure.legends[0].get_texts()) == heaviest and title(own) == "my question"
+    assert words(own.figure.legends[0].get_texts()) == labels
+    assert title(own) == "“disk” brings the first page 5.0 of its 6.2 points"
+    assert own.get_xlabel() == "score for “my question”"
 
 
 def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, capsys, monkeypatch):
@@ -240,7 +244,17 @@ def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, ca
     ranking.own_ranking("where", {"1. a": {"disk": 2.0}})
     assert (tmp_path / "session_b.png").read_bytes().startswith(b"\x89PNG")
     assert capsys.readouterr().out == "session_b.png is written\n"
-    assert title(drawn[0][0]) == "where is $x$ \\x1b" and texts(drawn[0][0])[1][0] == "1. a"
+    ax = drawn[0][0]
+    assert ax.get_xlabel() == "score for “where is $x$ \\x1b”" and texts(ax)[-1][0] == "1. a"
+
+
+def test_your_search_grows_by_a_bar_and_its_title_is_about_the_newest(drawn):
+    ranking.useful_in_five({"whole documents": 3, "paragraphs": 0}, 4)
+    ((ax, told),) = drawn
+    assert bars(ax) == [(0, 3), (0, 0)] and ax.get_xlim() == (0, 4)
+    assert title(ax) == "paragraphs: a useful page for 0 of 4 questions"
+    assert [words for words, *_ in texts(ax)] == ["whole documents", "3", "paragraphs", "0"]
+    assert told.endswith("whole documents 3, paragraphs 0.")
 
 
 HITS = {"a": ("A", "the queue"), "b": ("B", "## disk\n\n<b>full</b> **x**"), "c": ("C", "disk")}
@@ -384,8 +398,8 @@ NAMED = [  # (picture, what it shows, names of x and y, where each text lies fro
     (corpus.overlap, [FRAME], "share of content words found in a relevant document", "", ""),
     (ranking.weights, [{"one": [3.0, 1.0]}, 2], "documents that hold", "weight (IDF)", "l"),
     (ranking.saturation, [lambda n, *_: n, 1, 0, 9], "how often the word", "score, for", "l"),
-    (ranking.score_parts, [BARS], "score", "", "llll"),
-    (ranking.score_parts, [BARS, "?"], "score; beside each word what it adds to", "", "llll"),
+    (ranking.score_parts, [BARS], "score", "", "ccccllll"),
+    (ranking.score_parts, [BARS, "?"], "score for “?”", "", "ccccllll"),
     (scores.first_k, [["a"], {"a": 1}, 1], "rank; filled: relevant; not found: none", "", "cl"),
     (scores.measures_by_place, [{"RR": [1.0, 0.5]}, "b", 2], "rank of b", "", "l"),
     (scores.gains_against_ideal, [["a"], {"a": 1}, 1], "grade × discount", "", "clcl"),

@@ -17,7 +17,16 @@ from IPython import get_ipython
 from IPython.display import display
 
 from .. import LearnError, record
-from ..exercises import BEGIN, END, LESSONS, Exercise, checks_called, exercises_of, lesson_paths
+from ..exercises import (
+    BEGIN,
+    END,
+    LESSONS,
+    Exercise,
+    checks_called,
+    exercises_of,
+    is_further,
+    lesson_paths,
+)
 from ..kernel import remembered
 
 EXERCISES = LESSONS / "exercises"  # their pages: why each matters, and its known mistakes
@@ -36,6 +45,7 @@ class Place(NamedTuple):
     lesson: str = ""  # the notebook that has it
     cell: int = 0  # its number there
     code: str = ""  # of that cell
+    optional: bool = False  # a session goes on without it
 
 
 def tell_passed(name: str, message: str) -> None:
@@ -126,4 +136,5 @@ def _place(lesson: str, exercise: Exercise, cells: list[dict]) -> Place:
         lesson=lesson,
         cell=exercise.code,
         code=code,
+        optional=exercise.further and not is_further(lesson),
     )

@@ -11,9 +11,11 @@ from ...measure.evalset import Query
 from ...measure.inert import Markup, mark_words, visible, without_markdown
 from ...measure.text import how_many, snippet
 from .. import record
-from ..figures import DARK, GREEN, LIGHT, axes, show
+from ..figures import DARK, GREEN, HALO, LIGHT, PALE, axes, show
 
 STACKED = 5  # words that have a part of their own
+WIDE = 0.06  # of the longest bar, for a number inside a part
+INSIDE = {"ha": "center", "va": "center", "fontsize": 12, "path_effects": HALO}
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
 TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
@@ -118,6 +120,25 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     show(ax, title, values, "how often the word occurs", "score, for a weight of 1")
 
 
+def useful_in_five(counts: dict[str, int], n: int) -> None:
+    """Draw how many of `n` questions have a useful page in the first five, a bar for each search.
+
+    The newest of `counts` comes last, and the title is about it.
+    """
+    ax = axes(1.1 + 0.4 * len(counts))
+    *former, newest = counts
+    colors = [*[PALE] * len(former), LIGHT]
+    ax.barh(range(len(counts)), [*counts.values()], 0.8, color=colors)
+    for row, (name, count) in enumerate(counts.items()):
+        ax.text(0, row, f" {name}", va="center", fontsize=12, path_effects=HALO)
+        ax.annotate(f" {count}", (count, row), va="center", fontsize=12)
+    ax.set(xlim=(0, n), yticks=[])
+    ax.invert_yaxis()
+    title = f"{newest}: a useful page for {counts[newest]} of {n} questions"
+    values = ", ".join(f"{name} {count}" for name, count in counts.items())
+    show(ax, title, f"{values}.", "dev questions with a useful page in the first five")
+
+
 def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
     """Draw the first results of a learner's question, and write them beside their copy.
 
@@ -126,15 +147,15 @@ def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
     if not bars:
         print("no document shares a word with this question: try other words")
         return
-    record.save_figure(score_parts(bars, shortened_to(visible(question), 140)), OWN)
+    record.save_figure(score_parts(bars, shortened_to(visible(question), 55)), OWN)
 
 
-def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figure:
+def score_parts(bars: dict[str, dict[str, float]], question: str = "") -> plt.Figure:
     """Draw scores as stacked bars, a part for each word of the query, and return the figure.
 
-    The words that weigh most in any bar come first; the others are summed. With a `title` the
-    legend says what they add to the first bar; without one the title tells which word does most to
-    put the first bar ahead of the second.
+    The words that weigh most in any bar come first; the others are summed. With a `question` the
+    title tells which word adds most to the first bar; without one, which word does most to put the
+    first bar ahead of the second.
     """
     parts = pd.DataFrame(bars).astype(float)  # words by bars
     order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
@@ -142,8 +163,6 @@ def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figur
     ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
     if others := len(parts) - len(stacked):
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
-    if title:
-        stacked.index = [f"{word} {part:.2f}" for word, part in stacked.iloc[:, 0].items()]
     _stack(ax, stacked)
     for row, name in enumerate(bars):
         ax.text(0, 0.3 - row, shortened_to(name, 66), fontsize=12)
@@ -152,27 +171,38 @@ def score_parts(bars: dict[str, dict[str, float]], title: str = "") -> plt.Figur
     ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
     rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
     values = "; ".join(map("{}: {}".format, bars, rows))
-    below = "score; beside each word what it adds to the first" if title else "score"
-    show(ax, title or _ahead(parts), f"{values}.", below)
+    title = _heaviest(parts.iloc[:, 0]) if question else _ahead(parts)
+    show(ax, title, f"{values}.", f"score for “{question}”" if question else "score")
     return ax.figure
+
+
+def _heaviest(parts: pd.Series) -> str:
+    """Return which word adds most to a score."""
+    word = shortened_to(parts.idxmax(), 16)
+    return f"“{word}” brings the first page {parts.max():.1f} of its {parts.sum():.1f} points"
 
 
 def _ahead(parts: pd.DataFrame) -> str:
     """Return which word does most to put the first column ahead of the second."""
     gap = parts.iloc[:, 0] - parts.iloc[:, 1]
     word = gap.idxmax()
-    ahead = f"alone puts the first {gap[word]:.1f} ahead, all words {gap.sum():.1f}"
-    return f"“{shortened_to(word, 16)}” {ahead}"
+    points = f"gives the first {gap[word]:.1f} points more, all words together {gap.sum():.1f}"
+    return f"“{shortened_to(word, 16)}” {points}"
 
 
 def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
-    """Draw a bar for each column, the first on top, and its sum at its end."""
+    """Draw a bar for each column, the first on top, with its sum; wide parts show their size."""
     rows = [*range(0, -len(parts.columns), -1)]
+    room = WIDE * parts.sum().max()
     ends = np.zeros((2, len(rows)))  # below and above 0
     for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
         side = np.where(widths > 0, 1, 0), np.arange(len(rows))
         look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
-        ax.barh(rows, widths, 0.5, ends[side], **look)
+        starts = ends[side]
+        ax.barh(rows, widths, 0.5, starts, **look)
+        for row, start, width in zip(rows, starts, widths, strict=True):
+            if width > room:
+                ax.text(start + width / 2, row, f"{width:.1f}", **INSIDE)
         ends[side] += widths
     for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
         ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)

@@ -16,7 +16,7 @@ from IPython.utils.capture import capture_output
 
 from helpers.label import audit, manifest
 from helpers.measure import evalset, runs
-from helpers.teach import cards, workbook
+from helpers.teach import cards, copies, exercises, workbook
 
 OF_SESSION_C = (
     "abstaining answers best_of_many evidence_lost filters how_many_queries judge reranking "
@@ -76,7 +76,7 @@ def test_session_b_ranks_a_large_corpus_as_rank_bm25_does(tmp_path, monkeypatch)
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
     monkeypatch.setattr(runs, "LARGE", 1)
-    play(workbook.SESSIONS[1], copy, "b-run-all")
+    play(workbook.SESSIONS[1], copy)
     for path in sorted((evalset.DEFAULT / "runs").iterdir()):
         made, committed = (copy / "runs" / path.name).read_bytes(), path.read_bytes()
         if path.suffix == ".json":
@@ -191,6 +191,26 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     found = page.space["results"]["summary"]["dev"]
     assert set(found["measures"].values()) == {0.0} and found["median_first_rank"] is None
     assert audit.folder_findings(evals)[-1].status == "pass" and manifest.freeze_command(evals) == 0
+
+
+def test_b_and_c_go_on_without_the_optional_chunker(tmp_path):
+    """A learner left its stubs: no set, no run and no row of it, and nothing stops."""
+    copy = tmp_path / "evals"
+    shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
+    lesson, notebook = tmp_path / "session_b.ipynb", nbformat.read(workbook.SESSIONS[1], 4)
+    for exercise in exercises.exercises_of(lesson.name, notebook):
+        if exercise.further:
+            cell = notebook.cells[exercise.code]
+            cell.source = copies.with_stubs(cell)
+    nbformat.write(notebook, lesson)
+    b = play(lesson, copy)
+    assert "B9 the first cut is not started yet" in b.said["b-first-cut-is-right"]
+    assert sorted(path.stem for path in (copy / "runs").glob("*.trec")) == ["fixed", "paragraph"]
+    assert not (copy / "chunks" / "recursive.jsonl").exists()
+    play(workbook.SESSIONS[2], copy)
+    results = json.loads((copy / "results.json").read_text(encoding="utf-8"))
+    assert {*results["evidence"]["dev"]["sets"]} >= {"fixed", "paragraph"}
+    assert "recursive" not in results["evidence"]["dev"]["sets"]
 
 
 def test_session_c_needs_session_b_first(graded):

@@ -193,7 +193,7 @@ def test_session_b_searches(cells, base, engine, scores):
             f"{shared[0]} of {n} chunks share a word",
         ],
         "b-collapse-run-then": [f"b-cut-first: {fmean(tens):.1f}"],
-        "b-parts-run": [f"{deepest}:", f"all words {ahead:.1f}."],
+        "b-parts-run": [f"{deepest}:", f"all words together {ahead:.1f}."],
     })  # fmt: skip
     tables_have(cells, {
         "b-reread": {"1": {"score": f"{best:.3f}"}},

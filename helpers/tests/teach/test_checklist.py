@@ -10,7 +10,7 @@ from helpers.measure.evalset import Document, EvalSet, Judgment, Query
 from helpers.teach import checklist
 
 
-def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "b", "fixed")):
+def small(folder, queries=30, documents=4, reached=2, read=5, runs=("a", "fixed")):
     """Return a set that just meets the checklist, and write what it needs into `folder`."""
     asked = {f"q{n}": Query(f"q{n}", "a", ()) for n in range(queries)}
     judged = [Judgment("q0", f"d{n}", 2) for n in range(reached)]
@@ -33,7 +33,7 @@ WEEK = """\
 - [x] a corpus: 4 documents
 - [x] 30 labelled queries or more: 30
 - [x] coverage of 50 % or more: 50 %
-- [x] retrievals saved: a, b, fixed
+- [x] retrievals saved: a, fixed
 - [x] metrics pass their checks: 5 of 5
 - [x] results.json holds the scores of these documents and labels
 - [x] the baseline told in a README or in notes.md: nDCG@10 of mine
@@ -50,7 +50,7 @@ OPEN = [  # (what is changed, the lines that are open)
     ({"queries": 29}, ["30 labelled queries or more: 29"]),
     ({"reached": 1}, ["coverage of 50 % or more: 25 %"]),
     ({"documents": 3, "reached": 1}, ["coverage of 50 % or more: 33 %"]),
-    ({"runs": ["fixed", "a"]}, ["retrievals saved: a, fixed"]),
+    ({"runs": ["fixed"]}, ["retrievals saved: fixed"]),
     ({"runs": []}, ["retrievals saved: none, run session B", STALE]),
     ({"read": 4}, ["failure modes written down in notes.md: 4 of 5 queries"]),
 ]

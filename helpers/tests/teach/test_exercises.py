@@ -31,6 +31,9 @@ def test_an_exercise_names_its_three_cells_its_number_and_minutes():
     assert further == [("F1", True), ("A5", True), ("F3", True)]
     cells.insert(4, markdown("between", "Now check it."))
     assert told(cells)[0][1:4] == (2, 3, 5)
+    for word, beyond in (("optional", True), ("core", False), ("optional, or not", False)):
+        plan = f"### Exercise: x\n\ndifficulty 1 of 3 · 7 minutes · {word}\n\nMore."
+        assert told(changed("longest-head", source=plan))[0].further == beyond, word
     for head in ("## Exercise: x\n\ndifficulty 1", "# A\n\n#### Exercise: x\n\nDifficulty 3"):
         cells = changed("longest-head", source=f"{head} of 3 · 7 minutes, then 9 minutes\n\n## B")
         assert told(cells)[0][3:] == (4, "C1", "x", 7, False), head

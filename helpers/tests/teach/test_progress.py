@@ -228,6 +228,22 @@ def test_a_class_is_told_who_is_done_wrong_and_stuck_and_no_code_of_theirs_runs(
         progress.progress_report(small / "notebooks", of_class=small / "none")
 
 
+def test_an_optional_exercise_of_a_session_is_not_in_its_minutes_and_comes_last(small):
+    cells = session()
+    cells[2].source = "### Exercise: longest\n\ndifficulty 1 of 3 · 15 minutes · optional"
+    write(small, cells)
+    make(small)
+    put(small)
+    told = [" ".join(line.split()) for line in report(small).split("\n")]
+    assert told[2] == "Session A: words: 0 of 2 done, 0 of 20 minutes"
+    assert told[-4:] == [
+        "Going further, not in the minutes of the week",
+        "+A1 longest 15 min not started",
+        "",
+        f"next: A2 scaled (10 minutes) in {NAME}",
+    ]
+
+
 def test_the_eight_questions_and_solutions_taken_are_told(small):
     solve(small, longest_code=ONE)
     told = "1 of 8 before the week, 2 of 8 now"
