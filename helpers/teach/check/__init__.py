@@ -18,7 +18,7 @@ from .passed import passed_checks, solution
 from .quick_test import quiz
 from .recorded import check_of_page
 from .recursive import first_cut, split_recursive
-from .statistics import bootstrap, holm, sign_flip
+from .statistics import bootstrap, holm, next_doubling, sign_flip
 from .verdict import NotStarted, Wrong
 
 
