@@ -193,6 +193,24 @@ def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd
     return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
 
 
+def intervals(
+    rows: dict[str, tuple], title: str, below: str, form: str = ".2f", at: float | None = None
+) -> None:
+    """Plot {name: (value, low, high)} as a point and its interval a row, with a line at `at`."""
+    ax, words = axes(1.2 + 0.5 * len(rows), PAGE), []
+    if at is not None:
+        ax.axvline(at, color="black", linewidth=1, linestyle="--")
+    for y, (name, (value, low, high)) in enumerate(rows.items()):
+        ax.plot([low, high], [y, y], color=DARK, linewidth=2.5)
+        ax.plot(value, y, "o", color=DARK, markersize=8)
+        place = {"ha": "center", "fontsize": LETTERS[PAGE], "path_effects": HALO}
+        ax.text(value, y - 0.2, f"{value:{form}}", **place)
+        words.append(f"{name} {value:{form}} ({low:{form}} to {high:{form}})")
+    name_rows(ax, [*rows])
+    ax.set_ylim(len(rows) - 0.6, -0.8)
+    show(ax, title, ", ".join(words), below)
+
+
 def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
     """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
 

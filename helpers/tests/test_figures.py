@@ -51,6 +51,17 @@ def test_shares_stand_against_the_bar(drawn):
     assert named(below)[0].startswith("above: useful, below: in full; lines: 95 %")
 
 
+def test_each_interval_has_a_row_with_its_value(drawn):
+    figures.intervals({"a": (0.5, 0.25, 0.75), "b": (-0.1, -0.2, 0.0)}, "Found", "what", at=0.0)
+    ax, words = drawn[0]
+    assert title(ax) == "Found" and named(ax) == ("what", "") and rows(ax) == ["a", "b"]
+    marks = points(ax)
+    assert marks["o"] == [(0.5, 0), (-0.1, 1)] and upright(ax) == [0.0]
+    assert marks["None"][2:] == [(0.25, 0), (0.75, 0), (-0.2, 1), (0.0, 1)]
+    assert [text for text, *_ in texts(ax)] == ["0.50", "-0.10"]
+    assert words == "Found. a 0.50 (0.25 to 0.75), b -0.10 (-0.20 to 0.00)"
+
+
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
     frame = pd.DataFrame({"kind": [*"aaabbb"], "value": [0.0, 0.0, 0.4, 0.5, 0.5, 1.0]})
     figures.values_by_kind(frame, "AP", "dev")

@@ -8,6 +8,17 @@ answers equal those of one, its sentence is shown. Lists and tuples count as the
 
 from .agreement import cohen_kappa, gwet_ac1
 from .answers import f1
+from .beyond import (
+    best_of_equals,
+    capped_recall,
+    fused,
+    grown,
+    mended,
+    perfect,
+    stops_after,
+    tool_order,
+    true_share,
+)
 from .bm25 import bm25_score, okapi_idf, search, to_documents
 from .chunking import chunk_fixed, chunk_paragraphs, stretches, windows
 from .failures import CAUSES, cause, causes
@@ -18,7 +29,7 @@ from .passed import passed_checks, solution
 from .quick_test import quiz
 from .recorded import check_of_page
 from .recursive import first_cut, split_recursive
-from .statistics import bootstrap, holm
+from .statistics import bootstrap, holm, next_doubling
 from .verdict import NotStarted, Wrong
 
 

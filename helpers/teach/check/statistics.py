@@ -167,3 +167,24 @@ def holm(function: Callable) -> None:
         Example(([0.5, 0.02, 0.02, 0.0],), [0.5, 0.06, 0.06, 0.0]),
     ]
     run_check("holm", function, drawn(_draw_holm), hand)
+
+
+def _draw_doublings(rng: np.random.Generator) -> Iterator[Example]:
+    for _ in range(60):
+        larger = rng.integers(0, 11, rng.integers(3, 9)) / 10
+        changes = rng.integers(-4, 2, len(larger)) / 10
+        reach = stats.t_interval(changes)
+        ends = (float(larger.mean() + end) for end in reach)
+        yield Example(((larger - changes).round(1).tolist(), larger.tolist()), tuple(ends))
+
+
+@recorded
+def next_doubling(function: Callable) -> None:
+    """Check next_doubling(smaller, larger) against SciPy's t interval of the changes."""
+    hand = [
+        Example(([0.5, 0.5], [0.5, 0.5]), (0.5, 0.5)),
+        Example(([0.5, 0.5], [0.4, 0.4]), (0.3, 0.3)),
+        Example(([0.9, 0.3, 0.6], [0.7, 0.1, 0.4]), (0.2, 0.2)),
+        Example(([0.5, 0.7], [0.6, 0.8]), (0.8, 0.8)),
+    ]
+    run_check("next_doubling", function, drawn(_draw_doublings), hand)
