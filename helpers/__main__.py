@@ -159,6 +159,7 @@ COMMANDS = {
     "progress": Command(
         NONE, "teach.progress:progress_report", "your copies: what is done, and next"
     ),
+    "answers": Command(NONE, "teach.answers:write_answers", "write the answers, a page a session"),
     "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": Command(SET, "label.audit:audit_command", "ask the set what a careful reader would"),
     "export": Command(

@@ -97,6 +97,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["check", "--only", "a b"], SET | {"only": "a b"}),
     (["new", "--to", "y"], {"to": Path("y")}),
     (["learn"], ()),
+    (["answers"], ()),
     (["learn", "--fresh"], {"fresh": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
     (["card", "a.trec"], SET | {"path": RUN}),

@@ -419,7 +419,7 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
     assert waiting["difference"].max() < witness.MATTERS
     widest = waiting["detectable"].idxmax()
     needed = witness.enough(witness.MATTERS, runs[widest])
-    more = round(needed - best["n"], -1)
+    more = needed - best["n"]
     pairs = round(sum(map(len, files.grades.values())) / len(files.asked))
     causes = [card["cause"] for card in published["cards"]]
     lacking = causes.count("no shared word") + causes.count("missing word")
