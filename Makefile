@@ -47,8 +47,8 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True \
 	  --ServerApp.terminals_enabled=False $$as_root $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
-learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
-	@$(HELPERS) learn $(if $(FRESH),--fresh)
+learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside); SHORT=1: two hours, in learn-short/
+	@$(HELPERS) learn $(if $(FRESH),--fresh) $(if $(SHORT),--short)
 
 progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next
 	@$(HELPERS) progress

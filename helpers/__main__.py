@@ -43,6 +43,7 @@ def only_options(parser: argparse.ArgumentParser) -> None:
 
 def learn_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="move the old copies aside first")
+    parser.add_argument("--short", action="store_true", help="one notebook of two hours")
 
 
 def drop_options(parser: argparse.ArgumentParser) -> None:

@@ -99,6 +99,7 @@ PASSED_ON = [  # (words, what the function is called with)
     (["learn"], ()),
     (["answers"], ()),
     (["learn", "--fresh"], {"fresh": True}),
+    (["learn", "--short"], {"short": True}),
     (["drop", "q7"], {"folder": FOLDER, "query_id": "q7"}),
     (["card", "a.trec"], SET | {"path": RUN}),
     (["site"], ()),
