@@ -12,8 +12,8 @@ SPHINX := .cache/sphinx
 unexport PYTHONDONTWRITEBYTECODE  # without byte code the notebooks take twice as long
 
 .DEFAULT_GOAL := help
-.PHONY: help report baseline check proof lab learn progress compare card audit plan freeze import carry export new prompts drop site sql refresh lock
-GROUPS := Learn:report lab learn progress,Measure:baseline compare card sql,Make a set:new import prompts audit plan freeze carry drop export,$\
+.PHONY: help report baseline check proof lab learn progress answers compare card audit plan freeze import carry export new prompts drop site sql refresh lock
+GROUPS := Learn:report lab learn progress answers,Measure:baseline compare card sql,Make a set:new import prompts audit plan freeze carry drop export,$\
   Maintain:check proof refresh site lock help
 
 help:  ## show this list
@@ -47,11 +47,14 @@ lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machin
 	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True \
 	  --ServerApp.terminals_enabled=False $$as_root $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
 
-learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside)
-	@$(HELPERS) learn $(if $(FRESH),--fresh)
+learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside); SHORT=1: two hours, in learn-short/
+	@$(HELPERS) learn $(if $(FRESH),--fresh) $(if $(SHORT),--short)
 
 progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; CLASS=folder for a folder of learners' copies
 	@$(HELPERS) progress $${CLASS:+--class="$$CLASS"}
+
+answers: $(READY)  ## for who teaches: solutions, quick tests and a form for the minutes, a page a session, to print
+	@$(HELPERS) answers
 
 compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict --pairs 20"
 	@test -n "$$RUN" || { echo "compare needs a run: make compare RUN=path/to/run.trec"; exit 1; }

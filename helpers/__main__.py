@@ -43,6 +43,7 @@ def only_options(parser: argparse.ArgumentParser) -> None:
 
 def learn_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="move the old copies aside first")
+    parser.add_argument("--short", action="store_true", help="one notebook of two hours")
 
 
 def drop_options(parser: argparse.ArgumentParser) -> None:
@@ -167,6 +168,7 @@ COMMANDS = {
         "your copies: what is done, and next",
         progress_options,
     ),
+    "answers": Command(NONE, "teach.answers:write_answers", "write the answers, a page a session"),
     "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
     "audit": Command(SET, "label.audit:audit_command", "ask the set what a careful reader would"),
     "export": Command(

@@ -12,12 +12,16 @@ from itertools import chain, count
 from pathlib import Path
 
 import nbformat
+import yaml
 
 from ..measure import evalset, files
+from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
+SHORT = LESSONS / "exercises" / "two_hours.yaml"
+PART = re.compile(r"^## \d\. (.+) \(\d+ minutes\)$", re.MULTILINE)
 STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
 OWN_SET = (
     'os.environ.setdefault("EVALS", "{}")  # your copy of the set, unless EVALS names another\n'
@@ -29,14 +33,18 @@ ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the
 
 
 def learn_command(
-    fresh: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN
+    fresh: bool = False, short: bool = False, notebooks: Path = LESSONS, folder: Path = LEARN
 ) -> list[str]:
     """Write the copies that are missing, or all of them afresh, and say what was done.
 
-    With `fresh` the old folder moves aside. A new folder appears whole or not at all. Raises
-    LearnError before anything is written, and OSError, which names the folder.
+    With `fresh` the old folder moves aside; `short` is two hours, in a folder beside it. A new
+    folder appears whole or not at all. Raises LearnError before anything is written, and OSError,
+    which names the folder.
     """
     notebooks_by_name = copies_of_lessons(notebooks, folder)
+    if short:
+        notebooks_by_name = {SHORT.with_suffix(".ipynb").name: in_two_hours(notebooks_by_name)}
+        folder = folder.with_name(f"{folder.name}-short")
     texts = {name: nbformat.writes(made) + "\n" for name, made in notebooks_by_name.items()}
     former = None
     if fresh or not folder.exists():
@@ -52,6 +60,23 @@ def learn_command(
         remedy = "make learn FRESH=1 moves them aside"
         lines.append(f"left as they are in {folder.name}/: {kept} ({remedy})")
     return lines
+
+
+def in_two_hours(lessons: dict[str, nbformat.NotebookNode], plan: Path = SHORT):
+    """Return the cells of the copies that a plan names, as one notebook below its title.
+
+    Raises LearnError: which cells no lesson has.
+    """
+    content = yaml.safe_load(plan.read_text(encoding="utf-8"))
+    wanted = " ".join(content["cells"]).split()
+    cells = {cell.id: cell for lesson in lessons.values() for cell in lesson.cells}
+    if missing := [name for name in wanted if name not in cells]:
+        raise LearnError(f"{plan.name}: no lesson has the cells {', '.join(missing)}")
+    title = nbformat.v4.new_markdown_cell(content["title"].strip(), id="title")
+    made = nbformat.v4.new_notebook(cells=[title, *(cells[name] for name in wanted)])
+    for cell in made.cells:  # a part is shorter here
+        cell.source = PART.sub(r"## \1", cell.source)
+    return made
 
 
 def _write_missing(folder: Path, texts: dict[str, str]) -> list[str]:

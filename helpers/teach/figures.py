@@ -150,6 +150,7 @@ SIDES = {  # and a share, by the side of the bar on which its interval lies
     "poor": {"marker": "s", "color": LIGHT, "markerfacecolor": LIGHT},
     "open": {"marker": "o", "color": DARK, "markerfacecolor": "white"},
 }
+SAID = {"good": "above", "poor": "below", "open": "unclear"}
 
 
 def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
@@ -211,45 +212,54 @@ def intervals(
     show(ax, title, ", ".join(words), below)
 
 
-def shares_in_five(shares: list, bar: float, full: Sequence = ()) -> None:
+def shares_in_five(shares: Sequence, bar: float, full: Sequence = ()) -> None:
     """Plot shares (`name`, `found`, `n`, `low`, `high`) against a bar; `side` is one of SIDES.
 
-    Those of `full` answers stand below the others of their name.
+    The first is that of all questions. Those of `full` answers have a panel of their own.
     """
-    ax = axes(1.3 + 0.34 * len(shares) + 0.2 * len(full), PAGE)
-    up = 0.2 if full else 0.0  # where there are two in a row
-    names = [share.name for share in shares]
-    words = _draw_shares(ax, shares, names, -up)
-    words += _draw_shares(ax, full, names, up, " in full")
-    ax.axvline(bar, color="black", linewidth=1, linestyle="--")
-    name_rows(ax, names)
-    ax.set_xlim(0, 1.02)
-    kinds, noun = (shares[1:], "kinds") if shares[1:] else (shares, "shares")
-    sides = [kind.side for kind in kinds]
-    title = f"{sides.count('good')} of {len(kinds)} {noun} above the bar, "
-    title += f"{sides.count('poor')} below"
-    share = "share of questions"
-    if full:
-        title, share = f"Useful: {title}", "above: useful, below: in full"
-    words = f"Questions with a useful document among the first five: {', '.join(words)}."
-    marks = "filled: clearly above the bar; square: below; hollow: too few to tell"
-    show(ax, title, words, f"{share}; lines: 95 % intervals; dashed: the bar, {bar:.0%}\n{marks}")
+    panels = {"useful page": shares, "full answer": full} if full else {"useful page": shares}
+    heights = [len(panel) + 2 for panel in panels.values()]  # a title takes two rows
+    with plt.rc_context({"font.size": LETTERS[PAGE]}):
+        size = PAGE, 0.6 + 0.27 * sum(heights)
+        figure, places = plt.subplots(
+            len(panels), figsize=size, sharex=True, squeeze=False, height_ratios=heights
+        )
+    told = []
+    for ax, (what, panel) in zip(places[:, 0], panels.items(), strict=True):
+        told.append(_draw_shares(ax, panel, bar, what))
+    ax.set_xlabel(f"share of questions, 95 % intervals; dashed: {bar:.0%}", size=LETTERS[PAGE])
+    display_figure(figure, " ".join(told))
 
 
-def _draw_shares(
-    ax: plt.Axes, shares: Sequence, names: list[str], down: float, noun: str = ""
-) -> list[str]:
-    """Draw shares so far below the middle of the row of their name; return each in words."""
-    words = []
-    for share in shares:
-        look, y = SIDES[share.side], names.index(share.name) + down
+def _draw_shares(ax: plt.Axes, shares: Sequence, bar: float, what: str) -> str:
+    """Draw a panel, each share with its side in words; return its finding and its values."""
+    words, place = [], {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
+    for y, share in enumerate(shares):
+        look, mean = SIDES[share.side], share.found / share.n
         ax.plot([share.low, share.high], [y, y], color=look["color"], linewidth=2)
-        ax.plot(share.found / share.n, y, **look)
-        count = f"{share.found} of {share.n}"
-        beside = f" {share.found}{noun}" if noun else f" {count}"
-        ax.annotate(beside, (1.02, y), va="center", annotation_clip=False, size=LETTERS[PAGE])
-        words.append(f"{share.name}{noun} {count} ({share.low:.2f} to {share.high:.2f})")
-    return words
+        ax.plot(mean, y, **look)
+        weight = "normal" if share.side == "open" else "bold"
+        ax.annotate(f" {mean:.0%} {SAID[share.side]}", (1.02, y), weight=weight, **place)
+        ends = f"{share.low:.2f} to {share.high:.2f}"
+        words.append(f"{share.name} {share.found} of {share.n} ({ends}), {SAID[share.side]}")
+    ax.axvline(bar, color="black", linewidth=1, linestyle="--")
+    name_rows(ax, [share.name for share in shares])
+    ax.set_xlim(0, 1.02)
+    title = f"A {what} in the first five: {_clears(shares, bar)}"
+    ax.set_title(textwrap.fill(title, LINE[PAGE]), fontsize=LETTERS[PAGE] + 1)
+    return f"{title}. {'; '.join(words)}."
+
+
+def _clears(shares: Sequence, bar: float) -> str:
+    """Return how many kinds clear a bar and which fail it; of one share its own value."""
+    kinds = shares[1:]
+    if not kinds:
+        return f"{shares[0].found / shares[0].n:.0%} of {shares[0].n} questions"
+    clear = sum(kind.side == "good" for kind in kinds)
+    *most, last = [kind.name for kind in kinds if kind.side == "poor"] or ["none"]
+    failing = f"{', '.join(most)} and {last} fail" if most else f"{last} fails"
+    clears = "clear" if clear > 1 else "clears"
+    return f"{clear or 'none'} of {len(kinds)} kinds {clears} {bar:.0%}, {failing}"
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:

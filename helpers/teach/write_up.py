@@ -29,7 +29,7 @@ from ..measure import (
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
-from ..measure.stats import BETTER, CONFIRMED, SAME, SAME_RUN, TOO_FEW, WORSE
+from ..measure.stats import BETTER, CONFIRMED, TOO_FEW, WORSE
 from . import data_card, figures
 
 TEMPLATE = TEMPLATES / "write_up.jinja"
@@ -38,7 +38,6 @@ NO_WORD = {"no shared word", "missing word"}  # causes of session C that other w
 VERDICTS = {
     "better": [BETTER],
     "worse": [WORSE],
-    "same": [SAME, SAME_RUN],
     "too_few": [TOO_FEW],
 }
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
@@ -77,6 +76,11 @@ class Share(NamedTuple):
     high: float
 
     @property
+    def mean(self) -> float:
+        """Return the share itself, 0 to 1."""
+        return self.found / self.n
+
+    @property
     def side(self) -> str:
         """Return on which side of the bar the whole interval lies; open: on both."""
         if self.low > ENOUGH:
@@ -103,6 +107,7 @@ class WriteUp:
         systems = results["compared_dev"]["runs"]
         systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
         systems.sort(key=lambda run: -run["gain"]["difference"])
+        self.systems = _systems(evals.folder / "systems")
         self.compared = results["compared_dev"] | {"runs": systems}
         filters = {"names": self.in_words, "some": _first_names, "median": median}
         self.template = inert.template(TEMPLATE, p=stats.p_text, **filters)
@@ -113,7 +118,6 @@ class WriteUp:
         Sentences that tell what our set shows give way to a table where a set shows anything else.
         """
         tables = {
-            "verdict": (self.in_five, "Among the first five: a useful document, or a full answer"),
             "numbers": (self.means, "Means of each half, with 95 % intervals"),
             "next": (self.next_steps, "What other runs, failures and more labels could bring"),
             "corpus": (self.sizes, "What was searched, and what was asked"),
@@ -164,12 +168,12 @@ class WriteUp:
             **by_verdict,
             "useful": useful,
             "full": full,
-            "kinds_useful": _names_by_side(useful[1:]),
-            "kinds_full": _names_by_side(full[1:]),
+            "failing": [kind.name for kind in useful[1:] if kind.side == "poor"],
+            "advised": self._advised(by_verdict["better"]),
             "widest": _widest(by_verdict["too_few"], self.compared["matters"]),
             "pairs_each": round(len(self.evals.judgments) / n_asked),
             "lacking": sum(card["cause"] in NO_WORD for card in self.results["cards"]),
-            "systems": _systems(self.evals.folder / "systems"),
+            "systems": self.systems,
             "marked": self.marked_queries(),
         }
 
@@ -202,12 +206,10 @@ class WriteUp:
     def is_like_ours(self) -> bool:
         """Return whether a set shows all that the sentences take for granted."""
         claims, told = self.claims, self.results["evidence"]
-        sides = {"good", "poor"}
         return (
             self.half == "test"
-            and all(sides & claims[name].keys() for name in ("kinds_useful", "kinds_full"))
             and all(claims[name] for name in VERDICTS)
-            and self._is_advised(claims["better"][0])
+            and all(claims[name] for name in ("full", "advised"))
             and claims["too_few"][0]["gain"]["difference"] <= self.compared["matters"]
             and claims["widest"].get("more", 0) > 0
             and len(claims["marked"]) > 0
@@ -217,16 +219,26 @@ class WriteUp:
             and self.chunk_claims()["best"]["verdict"] != BETTER
         )
 
-    def _is_advised(self, run: dict) -> bool:
-        """Return whether a run merges BM25 with a system that has a card, and test confirms it."""
-        halves = run.get("halves", {})
-        return (
-            run["name"].startswith(MERGED)
-            and run["name"].removeprefix(MERGED) in self.claims["systems"]
+    def _advised(self, better: list[dict]) -> dict[str, Any]:
+        """Return what BM25 is best merged with, and what both halves gain at least.
+
+        {} unless it's the first of those that rank better, has a card, and test confirms it.
+        """
+        best = better[0] if better else {"name": ""}
+        name, halves = best["name"].removeprefix(MERGED), best.get("halves", {})
+        card = self.systems.get(name)
+        if not (
+            best["name"].startswith(MERGED)
+            and card
             and compare.APART in halves
             and halves["test minus dev"]["verdict"] == CONFIRMED
-            and run["bounds"][1] > self.compared["matters"]
-        )
+            and best["bounds"][1] > self.compared["matters"]
+        ):
+            return {}
+        is_small = "MiniLM" in card["system"]
+        system = "a small embedding model" if is_small else self.in_words([name])
+        gain = min(best["gain"]["difference"], halves["test"]["difference"])
+        return {"system": system, "gain": math.floor(gain * 100) / 100}
 
     def chunk_claims(self) -> dict[str, Any]:
         """Return what the sentences say of dev: the best chunks, and those that count decides.
@@ -302,15 +314,6 @@ class WriteUp:
         return shown
 
     # Tables, the first ones in place of sentences.
-
-    def in_five(self) -> pd.DataFrame:
-        """Return the shares of all questions and of each kind, and where they lie at the bar."""
-        rows = []
-        for what, shares in (("useful", self.shares()), ("in full", self.shares(FULL))):
-            for share in shares:
-                row = share._asdict() | {f"at {ENOUGH:.0%}": share.side}
-                rows.append(row | {"name": f"{share.name}, {what}"})
-        return pd.DataFrame(rows).set_index("name")
 
     def next_steps(self) -> pd.DataFrame:
         """Return which runs differ on dev, what failures share, and the price of more labels."""
@@ -465,13 +468,6 @@ class WriteUp:
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
             rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
-
-
-def _names_by_side(kinds: list[Share]) -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for kind in kinds:
-        names.setdefault(kind.side, []).append(kind.name)
-    return names
 
 
 def _systems(folder: Path) -> dict[str, dict]:

@@ -27,28 +27,44 @@ SHARES = [Share("all questions", 8, 10, 0.49, 0.94), Share("easy", 9, 9, 0.71, 1
 SHARES += [Share("hard", 0, 5, 0.0, 0.43), Share("edge", 7, 8, 0.7, 0.9)]
 
 
-def test_shares_stand_against_the_bar(drawn):
-    figures.shares_in_five(SHARES, 0.7)
+def test_shares_stand_against_the_bar_each_panel_with_its_finding(drawn):
+    full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
+    figures.shares_in_five(SHARES, 0.7, full)
     figures.shares_in_five(SHARES[1:2], 0.7)  # a set without kinds
-    (ax, _), (single, _) = drawn
-    assert rows(ax) == ["all questions", "easy", "hard", "edge"]
+    (ax, told), (single, _) = drawn
+    useful, in_full = ax.figure.axes
+    assert useful is ax and rows(ax) == ["all questions", "easy", "hard", "edge"]
     assert points(ax)["o"] == [(0.8, 0), (1, 1), (7 / 8, 3)] and points(ax)["s"] == [(0, 2)]
     faces = [line.get_markerfacecolor() for line in ax.lines if line.get_marker() in "os"]
     assert faces == ["white", figures.DARK, figures.LIGHT, "white"]  # undecided ones are hollow
-    assert words(ax.texts) == ["8 of 10", "9 of 9", "0 of 5", "7 of 8"]
+    assert words(ax.texts) == ["80% unclear", "100% above", "0% below", "88% unclear"]
     ends = [(end, y) for y, share in enumerate(SHARES) for end in (share.low, share.high)]
     assert points(ax)["None"] == [*ends, (0.7, 0), (0.7, 1)]  # and the bar
-    assert title(ax) == "1 of 3 kinds above the bar, 1 below"
-    assert title(single) == "1 of 1 shares above the bar, 0 below"
-    assert ax.get_ylim() == (3.5, -0.5) and "the bar, 70%" in named(ax)[0]
-    full = [Share("all questions", 5, 10, 0.2, 0.8), Share("hard", 0, 5, 0.0, 0.43)]
-    figures.shares_in_five(SHARES, 0.7, full)
-    below, told = drawn[-1]
-    assert points(below)["o"] == [(0.8, -0.2), (1, 0.8), (7 / 8, 2.8), (0.5, 0.2)]
-    assert points(below)["s"] == [(0, 1.8), (0, 2.2)]  # a full answer stands in the row of its kind
-    assert words(below.texts)[4:] == ["5 in full", "0 in full"]
-    assert "edge 7 of 8 (0.70 to 0.90), all questions in full 5 of 10 (0.20 to 0.80), h" in told
-    assert named(below)[0].startswith("above: useful, below: in full; lines: 95 %")
+    assert title(ax) == "A useful page in the first five: 1 of 3 kinds clears 70%, hard fails"
+    assert ax.get_ylim() == (3.5, -0.5) and "dashed: 70%" in named(in_full)[0]
+    assert rows(in_full) == ["all questions", "hard"] and points(in_full)["s"] == [(0, 1)]
+    assert (
+        title(in_full) == "A full answer in the first five: none of 1 kinds clears 70%, hard fails"
+    )
+    assert title(single) == "A useful page in the first five: 100% of 9 questions"
+    assert "hard fails. all questions 8 of 10 (0.49 to 0.94), unclear; easy 9 of 9" in told
+    assert told.endswith(
+        "hard fails. all questions 5 of 10 (0.20 to 0.80), unclear; "
+        "hard 0 of 5 (0.00 to 0.43), below."
+    )
+
+
+@pytest.mark.parametrize(
+    ("sides", "told"),
+    [
+        (["good", "good", "open"], "2 of 3 kinds clear 70%, none fails"),
+        (["good", "poor", "poor", "poor"], "1 of 4 kinds clears 70%, k1, k2 and k3 fail"),
+    ],
+)
+def test_the_finding_names_every_kind_that_fails(sides, told):
+    ends = {"good": (0.8, 1), "poor": (0, 0.6), "open": (0, 1)}
+    kinds = [Share(f"k{n}", 1, 2, *ends[side]) for n, side in enumerate(sides)]
+    assert figures._clears([SHARES[0], *kinds], 0.7) == told
 
 
 def test_each_interval_has_a_row_with_its_value(drawn):

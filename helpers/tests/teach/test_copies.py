@@ -172,3 +172,34 @@ def test_a_full_disk_is_told_and_leaves_all_as_it_was(small, monkeypatch, fresh)
     assert in_words(caught.value) == f"{small / 'learn'}: No space left on device"
     assert files_of(small) == before and not list(small.glob("*.part"))
     assert (small / "learn").exists() is fresh
+
+
+def test_two_hours_are_cells_of_the_lessons_below_a_title(house, tmp_path):
+    write(house, session())
+    lessons = copies.copies_of_lessons(house / "notebooks", house / "learn")
+    first, *_ = lessons.values()
+    plan = tmp_path / "two.yaml"
+    ids = [cell.id for cell in first.cells[1:4]]
+    plan.write_text(f"title: '# Two'\ncells: ['{ids[2]} {ids[0]}', '{ids[1]}']\n")
+    first.cells[1].source = "## 1. Search (90 minutes)\n\nWords"
+    made = copies.in_two_hours(lessons, plan)
+    assert [cell.id for cell in made.cells] == ["title", ids[2], ids[0], ids[1]]
+    assert made.cells[0].source == "# Two" and made.cells[2].source == "## Search\n\nWords"
+    plan.write_text("title: x\ncells: [gone, lost]\n")
+    with pytest.raises(LearnError, match="two.yaml: no lesson has the cells gone, lost"):
+        copies.in_two_hours(lessons, plan)
+
+
+def test_short_copies_stand_in_a_folder_of_their_own(tmp_path):
+    folder = tmp_path / "learn"
+    assert copies.learn_command(short=True, folder=folder)[0] == (
+        "learn-short/two_hours.ipynb written"
+    )
+    assert not folder.exists() and (tmp_path / "learn-short" / "evals").exists()
+    made = exercises.read_notebook(tmp_path / "learn-short" / "two_hours.ipynb")
+    heads = [cell.source for cell in made.cells if "## Exercise" in cell.source]
+    checks = [cell for cell in made.cells if exercises.is_check(cell)]
+    assert len(heads) == len(checks) == 5 and ": nDCG" in heads[-1]
+    minutes = sum(int(exercises.PLAN.search(head)[1]) for head in heads)
+    assert 40 <= minutes <= 70
+    assert not any(copies.PART.search(cell.source) for cell in made.cells)
