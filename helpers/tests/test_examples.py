@@ -26,7 +26,7 @@ TARGETS = re.findall(r"^([a-z]+):.*?## ", (ROOT / "Makefile").read_text("utf-8")
 RUN_HERE = "audit baseline card carry compare drop export freeze import new plan sql".split()
 ELSEWHERE = re.compile(r"kind:|table:|ir_datasets:|sc://|sail|\.\.\.")  # what isn't here to be read
 ALONE = ("audit", "baseline", "freeze", "plan")  # the others are named where no option follows
-BARE, FLAGS = {"RUN", "QUERY"}, {("progress", "RUN"), ("report", "FULL")}
+BARE, FLAGS = {"RUN", "QUERY"}, {("progress", "RUN"), ("report", "FULL"), ("learn", "SHORT")}
 CARD = {"depth", "one_of", "chunker"}
 
 

@@ -84,7 +84,7 @@ def write(house, cells, name=NAME, folder="notebooks"):
 
 
 def make(house, fresh=False):
-    return copies.learn_command(fresh, house / "notebooks", house / "learn")
+    return copies.learn_command(fresh, notebooks=house / "notebooks", folder=house / "learn")
 
 
 def copied(house):

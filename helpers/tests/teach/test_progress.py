@@ -215,7 +215,7 @@ def test_a_class_is_told_who_is_done_wrong_and_stuck_and_no_code_of_theirs_runs(
     room = small / "class"
     (room / "ana").mkdir(parents=True)
     (small / "learn").rename(room / "ana" / "learn")  # a whole checkout, or its learn/ alone
-    copies.learn_command(False, small / "notebooks", room / "bo")
+    copies.learn_command(notebooks=small / "notebooks", folder=room / "bo")
     for name in ("cy", "di", ".git"):
         (room / name).mkdir()
     (room / "di" / NAME).write_text("{")
