@@ -199,7 +199,7 @@ def test_short_copies_stand_in_a_folder_of_their_own(tmp_path):
     made = exercises.read_notebook(tmp_path / "learn-short" / "two_hours.ipynb")
     heads = [cell.source for cell in made.cells if "## Exercise" in cell.source]
     checks = [cell for cell in made.cells if exercises.is_check(cell)]
-    assert len(heads) == len(checks) == 5 and ": nDCG" in heads[-1]
+    assert len(heads) == len(checks) == 6 and ": fusion" in heads[-1]
     minutes = sum(int(exercises.PLAN.search(head)[1]) for head in heads)
     assert 40 <= minutes <= 70
     assert not any(copies.PART.search(cell.source) for cell in made.cells)
