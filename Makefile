@@ -39,13 +39,14 @@ proof: $(READY) $(if $(call asked,browser picture langchain site),$(TOOLS)/ready
 # Root is let in, since a container often has no other account.
 export AS_ROOT := You are root, so all that a notebook runs may read and change everything on this machine. \
 In a container that is usual; anywhere else stop with Ctrl-C and use an account of your own.
-lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SOLUTIONS=1 opens the originals
-	$(if $(SOLUTIONS),,@$(HELPERS) learn)
-	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,learn/evals)}"; \
+LAB = $(if $(SOLUTIONS),notebooks,$(if $(SHORT),learn-short,learn))
+lab: $(READY)  ## open your copies of the sessions in JupyterLab, on this machine only; SHORT=1: two hours; SOLUTIONS=1 opens the originals
+	$(if $(SOLUTIONS),,@$(HELPERS) learn $(if $(SHORT),--short))
+	@EVALS="$${EVALS:-$(if $(SOLUTIONS),evals,$(LAB)/evals)}"; \
 	  case "$$EVALS" in /*|?:*) ;; *) EVALS="$$PWD/$$EVALS" ;; esac; export EVALS; \
 	  as_root=; if [ "$$(id -u 2>/dev/null)" = 0 ]; then as_root=--allow-root; echo "$$AS_ROOT" >&2; fi; \
 	  WORKBOOK_LIVE=1 exec "$(BIN)/jupyter" lab --ip=127.0.0.1 --notebook-dir=. --ServerApp.answer_yes=True \
-	  --ServerApp.terminals_enabled=False $$as_root $(if $(SOLUTIONS),notebooks,learn)/session_a_corpus_and_labels.ipynb
+	  --ServerApp.terminals_enabled=False $$as_root $(LAB)/$(if $(SHORT),two_hours,session_a_corpus_and_labels).ipynb
 
 learn: $(READY)  ## write your copies into learn/, exercises open; never over your work (FRESH=1 moves it aside); SHORT=1: two hours, in learn-short/
 	@$(HELPERS) learn $(if $(FRESH),--fresh) $(if $(SHORT),--short)

@@ -57,7 +57,7 @@ def learn_command(
         return [f"{folder.name}/ has new copies; the old ones stand in {former.name}/"]
     lines = [f"{folder.name}/{name} written" for name in written]
     if kept := ", ".join(name for name in texts if name not in written):
-        remedy = "make learn FRESH=1 moves them aside"
+        remedy = f"make learn {'SHORT=1 ' if short else ''}FRESH=1 moves them aside"
         lines.append(f"left as they are in {folder.name}/: {kept} ({remedy})")
     return lines
 

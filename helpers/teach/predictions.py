@@ -210,7 +210,8 @@ def _if_wider(ranges: list[dict], due: int) -> str:
     for entry in ranges:
         low, high = entry["said"]
         away = abs(2 * _number(entry) - low - high)
-        times.append(away / (high - low) if high > low else math.inf)
+        wide = away / (high - low) if high > low else math.inf
+        times.append(0 if entry["held"] else wide)
     wider = sorted(times)[due - 1]
     if wider == math.inf:
         return "Make the next ones wider"

@@ -40,6 +40,7 @@ def save_week(
     if not Path(record.RECORD).exists():
         print(f"your copy writes {PAGE} and {PICTURE} here")
         return
+    failure = _explained(evals, causes, cards)  # runs the learner's code, so before any file
     ranges, run = predictions.ranges_met(evals.folder), _confirmed(found)
     bars = counts_of_week(evals, found["summary"]["dev"], run, [*ranges.values()])
     figure, alt = picture(bars, evals.name)
@@ -47,7 +48,7 @@ def save_week(
     figures.display_figure(figure, alt)
     told = {"bars": bars, "ranges": ranges, "run": run, "alt": alt, "next_step": next_step}
     told["image"] = base64.b64encode(Path(PICTURE).read_bytes()).decode()
-    told |= {"dev": found["summary"]["dev"], "failure": _explained(evals, causes, cards)}
+    told |= {"dev": found["summary"]["dev"], "failure": failure}
     body = inert.template(TEMPLATES / "week.jinja").render(told)
     files.write(Path(PAGE), report.page_of("Your week", inert.clean(body)))
     print(f"{PAGE} is written")
