@@ -59,15 +59,21 @@ def visit(window, address: str, name: str, source, scratch: Path) -> None:
 def work(page, address: str, source, exercises: list) -> None:
     """Work one session from its first cell to its last."""
     began = time.time()
+    last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
     browser_lab.open_notebook(page, address)
     for n, e in enumerate(exercises):
         browser_lab.run_all_cells(page)
         said = says(page, e.check, OPEN)
         assert "Traceback" not in said, said
         assert e.title in said if e.number else True, f"{said} does not name {e.title}"
-        stands_at(page, e.code)
-        below = next(i for i, c in enumerate(source.cells) if i > e.check and learn.is_code(c))
-        assert number(page, below) == "", f"Run All goes on after {e.grade_id}"
+        stops = [later for later in exercises[n:] if not later.further]  # an optional one doesn't
+        if stops:
+            stands_at(page, stops[0].code)
+            check = stops[0].check
+            below = next(i for i, c in enumerate(source.cells) if i > check and learn.is_code(c))
+            assert number(page, below) == "", f"Run All goes on after {stops[0].grade_id}"
+        else:
+            assert number(page, last, ran=True), f"Run All stops at {e.grade_id}"
         if n:
             says(page, exercises[n - 1].check, ACCEPTED)
         if e.number:
@@ -79,7 +85,6 @@ def work(page, address: str, source, exercises: list) -> None:
         if e.number:
             unfold(page, e)
     browser_lab.run_all_cells(page)
-    last = max(i for i, c in enumerate(source.cells) if learn.is_code(c))
     assert number(page, last, ran=True), "the last cell does not run"
     errors = page.locator("[data-mime-type='application/vnd.jupyter.error']").count()
     assert errors == 0, f"{errors} cells with errors at the end"
