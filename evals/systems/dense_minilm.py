@@ -46,6 +46,7 @@ def main() -> None:
         card = {
             "system": "a dense model, all-MiniLM-L6-v2 of 2021, which compares meanings. A "
             "document's score is the cosine of its best window. Newer models are usually stronger",
+            "in_short": "a small embedding model",
             "windows": f"{WORDS} words of {body}",
             "packages": packages,
             "command": "uv run evals/systems/dense_minilm.py",

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import defaultdict
 from pathlib import Path
 from statistics import stdev
 
@@ -205,20 +206,23 @@ def read_notes(path: Path) -> dict[str, str]:
 
     Its word pairs are left out.
     """
-    return {query_id: " ".join(WORDS.sub("", body).split()) for query_id, body in _notes(path)}
+    notes = _notes(path).items()
+    return {query_id: " ".join(WORDS.sub("", body).split()) for query_id, body in notes}
 
 
 def read_word_pairs(path: Path, query_id: str) -> list[tuple[str, str]]:
     """Return [(what the query says, what a page says)]: its line `Words:` in notes.md."""
-    line = WORDS.search(dict(_notes(path)).get(query_id, ""))
+    line = WORDS.search(_notes(path).get(query_id, ""))
     pairs = [part.partition("=") for part in line[1].split(",")] if line else []
     return [(asked.strip(), said.strip()) for asked, _, said in pairs]
 
 
-def _notes(path: Path) -> list[tuple[str, str]]:
-    """Return (query id, body) of the sections of notes.md."""
-    page = files.optional_page(path / evalset.PROSE[1])
-    return re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+def _notes(path: Path) -> dict[str, str]:
+    """Return {query id: text} of notes.md; several sections of a query are one."""
+    page, notes = files.optional_page(path / evalset.PROSE[1]), defaultdict(str)
+    for query_id, body in re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.M | re.S):
+        notes[query_id] += f"{body}\n"
+    return notes
 
 
 def write_results(folder: Path, content: dict) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from ..measure import evalset, files
+from ..measure import evalset, files, results
 from . import LearnError
 from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
@@ -26,7 +26,6 @@ STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
 OWN_SET = (
     'os.environ.setdefault("EVALS", "{}")  # your copy of the set, unless EVALS names another\n'
 )
-WORD_PAIRS = re.compile(r"^## \S+\nWords: .+\n", re.MULTILINE)  # what session A shows of notes.md
 NOT_COPIED = ("notes.md", "predictions.json", "*.ipynb", "*.html", "comparisons", "*.part")
 LINK = re.compile(r"""(\]\(|(?:src|href)=["'])([^)"'#\s]+)""")
 ELSEWHERE = re.compile(r"\w[\w+.-]*:|/")  # https:, attachment:, a path from the root
@@ -41,7 +40,7 @@ def learn_command(
     folder appears whole or not at all. Raises LearnError before anything is written, and OSError,
     which names the folder.
     """
-    notebooks_by_name = copies_of_lessons(notebooks, folder)
+    notebooks_by_name = copies_of_lessons(notebooks, folder, has_all=not short)
     if short:
         notebooks_by_name = {SHORT.with_suffix(".ipynb").name: in_two_hours(notebooks_by_name)}
         folder = folder.with_name(f"{folder.name}-short")
@@ -113,19 +112,26 @@ def copy_set(to: Path) -> None:
         if path.is_file() and not any(fnmatch(n, left) for n in name.parts for left in NOT_COPIED):
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             (to / name).write_bytes(path.read_bytes())
-    notes = files.optional_page(evalset.DEFAULT / "notes.md")
-    if pairs := WORD_PAIRS.findall(notes):
-        files.write(to / "notes.md", "\n".join(["# Notes on dev results\n", *pairs]))
+    sections = []  # the pairs of words, which session A shows; a learner writes the notes
+    for query_id in results.read_notes(evalset.DEFAULT):
+        pairs = results.read_word_pairs(evalset.DEFAULT, query_id)
+        if words := ", ".join(map(" = ".join, pairs)):
+            sections.append(f"## {query_id}\nWords: {words}\n")
+    if sections:
+        files.write(to / "notes.md", "\n".join(["# Notes on dev results\n", *sections]))
 
 
-def copies_of_lessons(notebooks: Path, folder: Path) -> dict[str, nbformat.NotebookNode]:
+def copies_of_lessons(
+    notebooks: Path, folder: Path, has_all: bool = True
+) -> dict[str, nbformat.NotebookNode]:
     """Return the copies of the lessons by name, as they are to stand in `folder`.
 
-    Stubs, numbers, no outputs, links that lead where they led. Raises LearnError where a lesson's
-    solutions or exercises cannot be told.
+    Stubs, numbers, no outputs, links that lead where they led; unless `folder` `has_all` copies,
+    those to lessons lead to the originals. Raises LearnError where a lesson's solutions or
+    exercises cannot be told.
     """
     sources = read_lessons(notebooks)
-    copied = {notebooks / name for name in sources}
+    copied = {notebooks / name for name in sources if has_all}
     copies = {}
     for name, source in sources.items():
         made = copies[name] = copy.deepcopy(source)

@@ -1,16 +1,16 @@
 """The page Try it of the site: a search in the browser, a question that fails, pairs to label."""
 
 import json
-import re
 from collections import defaultdict
 from pathlib import Path
 
 from ..label import markup
-from ..measure import baseline, evalset, files, inert, runs, text
+from ..measure import baseline, inert, results, runs, text
 from ..measure.evalset import EvalSet, Judgment, Query
 from . import practice
 
 PAGE = Path(__file__).with_name("sphinx") / "try.md"
+FOUND = 5  # results that the page shows
 GRADES = {0: "no fact that helps", 1: "a fact that helps, read on", 2: "answers it"}
 
 
@@ -62,12 +62,13 @@ def hardest(evals: EvalSet) -> Query:
 
 
 def hard_content(evals: EvalSet) -> dict:
-    """Return what the page says of the hardest question, {} where nothing answers it in full."""
+    """Return what the page says of the hardest question, {} where its full answer isn't late."""
     query = hardest(evals)
     rank, doc_id = full_answer(evals, query)
-    if not rank:
+    if rank <= FOUND:  # 0 if nothing answers in full
         return {}
-    document, pairs = evals.documents[doc_id], word_pairs(evals, query.query_id)
+    document = evals.documents[doc_id]
+    pairs = results.read_word_pairs(evals.folder, query.query_id)
     asked = {*text.content_words(evals.words(query.query))}
     words = asked.union(*(evals.words(said) for _, said in pairs))
     evidence = stored_label(evals, query.query_id, doc_id).evidence or [()]
@@ -87,14 +88,6 @@ def hard_content(evals: EvalSet) -> dict:
 def stored_label(evals: EvalSet, query_id: str, doc_id: str) -> Judgment:
     """Return the judgment of a pair that is judged."""
     return next(label for label in evals.judgments if label[:2] == (query_id, doc_id))
-
-
-def word_pairs(evals: EvalSet, query_id: str) -> list[tuple[str, str]]:
-    """Return (word of the question, word of the page), from `Words: a = b, c = d` in notes.md."""
-    notes = files.optional_page(evals.folder / evalset.PROSE[1])
-    section = rf"^## {re.escape(query_id)}\n(?:(?!## ).*\n)*?"
-    line = re.search(rf"{section}Words: (.*)", notes, re.MULTILINE)
-    return re.findall(r"([^,= ][^,=]*) = ([^,]+)", line[1]) if line else []
 
 
 def pair_content(evals: EvalSet, query_id: str, doc_id: str) -> dict:

@@ -90,7 +90,8 @@ def _confirmed(found: dict) -> dict | None:
 
 def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> list:
     """Return cause, evidence, card and note of the first failure that the learner named, or []."""
-    named = causes() if "causes" in passed_checks() else {}
+    given = causes() if "causes" in passed_checks() else {}
+    named = {q: told for q, told in given.items() if isinstance(told, tuple | list)}
     for query_id in filter(named.get, cards):
         note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
         return [*named[query_id][:2], cards[query_id], note]

@@ -235,8 +235,7 @@ class WriteUp:
             and best["bounds"][1] > self.compared["matters"]
         ):
             return {}
-        is_small = "MiniLM" in card["system"]
-        system = "a small embedding model" if is_small else self.in_words([name])
+        system = card.get("in_short") or self.in_words([name])
         gain = min(best["gain"]["difference"], halves["test"]["difference"])
         return {"system": system, "gain": math.floor(gain * 100) / 100}
 

@@ -403,6 +403,9 @@ def test_word_pairs_are_no_part_of_a_note(folder):
     wanted = {"q1": [("owe", "refund"), ("en route", "in transit")], "q2": [("x", "y")]}
     for query_id in ("q1", "q2", "q3", "q4"):
         assert results.read_word_pairs(folder, query_id) == wanted.get(query_id, [])
+    (folder / "notes.md").write_text(f"## q1\nMine.\n{page}")  # a learner's own, above the pairs
+    assert results.read_notes(folder)["q1"] == "Mine. Read."
+    assert results.read_word_pairs(folder, "q1") == wanted["q1"]
 
 
 def test_the_folder_is_the_one_of_the_variable(monkeypatch, folder):

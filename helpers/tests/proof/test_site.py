@@ -307,16 +307,6 @@ def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
         assert len(found["passes"]) > 10 and not faults
 
 
-def test_word_pairs_come_from_the_notes_of_a_query(tmp_path, evals):
-    notes = "# N\n\n## q1\nText.\n\nWords: delivery = parcel, owe = pay back\n\n## q2\nx\n"
-    (tmp_path / "notes.md").write_text(notes, encoding="utf-8")
-    copy = evals._replace(folder=tmp_path)
-    assert try_it.word_pairs(copy, "q1") == [("delivery", "parcel"), ("owe", "pay back")]
-    assert try_it.word_pairs(copy, "q2") == try_it.word_pairs(copy, "q3") == []
-    (tmp_path / "notes.md").unlink()
-    assert try_it.word_pairs(copy, "q1") == []
-
-
 def test_a_set_without_labels_has_the_search_alone(evals):
     bare = evals._replace(judgments=[], queries={}, unanswered={})
     page = try_it.page(bare)
