@@ -7,6 +7,7 @@ import functools
 import http.server
 import importlib.util
 import re
+import shutil
 import threading
 from contextlib import contextmanager
 from html import unescape
@@ -307,8 +308,9 @@ def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
         assert len(found["passes"]) > 10 and not faults
 
 
-def test_a_set_without_labels_has_the_search_alone(evals):
-    bare = evals._replace(judgments=[], queries={}, unanswered={})
+def test_a_set_without_labels_has_the_search_alone(tmp_path, evals):
+    shutil.copytree(evals.folder / "corpus", tmp_path / "corpus")
+    bare = evals._replace(folder=tmp_path, judgments=[], queries={}, unanswered={})
     page = try_it.page(bare)
     assert "try-results" in page and "try-hard" not in page and "try-pair" not in page
     whole = try_it.page(evals)
