@@ -16,7 +16,7 @@ import yaml
 
 from ..measure import evalset, files, results
 from . import LearnError
-from .exercises import HEADING, LESSONS, exercises_of, is_code, is_further, read_lessons, regions
+from .exercises import LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
@@ -126,7 +126,7 @@ def copies_of_lessons(
 ) -> dict[str, nbformat.NotebookNode]:
     """Return the copies of the lessons by name, as they are to stand in `folder`.
 
-    Stubs, numbers, no outputs, links that lead where they led; unless `folder` `has_all` copies,
+    Stubs, no outputs, links that lead where they led; unless `folder` `has_all` copies,
     those to lessons lead to the originals. Raises LearnError where a lesson's solutions or
     exercises cannot be told.
     """
@@ -157,15 +157,12 @@ def with_own_set(source: str, evals: str) -> str:
 
 
 def _open_exercises(name: str, made: nbformat.NotebookNode) -> None:
-    """Put stubs and numbers into a copy, and keep its answer and check cells from being deleted."""
+    """Put stubs into a copy, and keep its answer and check cells from being deleted."""
     for exercise in exercises_of(name, made):
-        head, check = made.cells[exercise.heading], made.cells[exercise.check]
-        code = made.cells[exercise.code]
+        code, check = made.cells[exercise.code], made.cells[exercise.check]
         code.source = with_stubs(code)
         code.metadata["deletable"] = False
         check.metadata |= {"deletable": False, "editable": False}
-        if exercise.number:
-            head.source = HEADING.sub(rf"\1 Exercise {exercise.number}: \2", head.source)
 
 
 def with_stubs(cell) -> str:

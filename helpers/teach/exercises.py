@@ -1,7 +1,7 @@
 """The sessions as exercises: a heading, a cell with the solution, a cell that checks it.
 
 A session holds its solutions between `### BEGIN SOLUTION` and `### END SOLUTION`, in cells with
-nbgrader's metadata. That ours are sound is proved by helpers/tests/learn, not on every run.
+nbgrader's metadata. That ours are sound is proved by helpers/tests/teach, not on every run.
 """
 
 import re
@@ -15,12 +15,15 @@ from . import LearnError
 
 LESSONS = evalset.DEFAULT.parent / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-HEADING = re.compile(r"^(#{2,4}) (?:Exercise: (.+)|(Quick test))$", re.MULTILINE)
+HEADING = re.compile(
+    r"^#{2,4} (?:Exercise (?P<number>[A-Z]\d+): (?P<title>.+)|(?P<quick>Quick test))$",
+    re.MULTILINE,
+)
 PLAN = re.compile(r"difficulty [123] of 3 · (\d+) minutes", re.IGNORECASE)
-OPTIONAL = re.compile(r"^difficulty .+ · optional$", re.MULTILINE)
+OPTIONAL = re.compile(r"^difficulty .+ · optional$", re.MULTILINE | re.IGNORECASE)
 MINUTES = re.compile(r"(\d+) minutes")  # of a quick test, which has no difficulty
 BESIDE = (
-    "before it the heading '### Exercise: name' with 'difficulty 1 of 3 · 10 minutes', "
+    "before it the heading '### Exercise A3: name' with 'difficulty 1 of 3 · 10 minutes', "
     "after it a check with nbgrader's grade"
 )
 GLOBS = ("session_*.ipynb", "further/*.ipynb")
@@ -34,7 +37,7 @@ class Exercise(NamedTuple):
     heading: int  # index of the Markdown cell
     code: int  # index of the solution cell
     check: int  # index of the check cell
-    number: str  # "C2", in further notebooks as their cell says; empty for a quick test
+    number: str  # "C2", as its heading says; empty for a quick test
     title: str
     minutes: int
     further: bool  # beyond the week: in a further notebook, or optional
@@ -71,15 +74,14 @@ def read_notebook(path: Path) -> dict:
 
 
 def exercises_of(name: str, notebook) -> list[Exercise]:
-    """Return the exercises of a session, numbered. Raises LearnError: which cell, what it lacks."""
+    """Return the exercises of a lesson, in order. Raises LearnError: which cell, what it lacks."""
     exercises, heading = [], None
     for index, cell in enumerate(notebook["cells"]):
         if not is_code(cell) and HEADING.search(cell["source"]):
             heading = index
         if is_code(cell) and is_solution(cell):
-            number = f"{session_letter(name)}{1 + sum(bool(e.number) for e in exercises)}"
             try:
-                exercises.append(_exercise(notebook["cells"], heading, index, number, name))
+                exercises.append(_exercise(notebook["cells"], heading, index, name))
                 regions(cell)
             except LearnError as error:
                 raise LearnError(f"{name}: cell {cell['id']}, {error}") from None
@@ -87,17 +89,13 @@ def exercises_of(name: str, notebook) -> list[Exercise]:
     return exercises
 
 
-def _exercise(cells: list, heading: int | None, code: int, number: str, name: str) -> Exercise:
+def _exercise(cells: list, heading: int | None, code: int, name: str) -> Exercise:
     head = None if heading is None else HEADING.search(cells[heading]["source"])
-    plan = head and (PLAN if head[2] else MINUTES).search(head.string)
+    plan = head and (MINUTES if head["quick"] else PLAN).search(head.string)
     check = next((n for n in range(code + 1, len(cells)) if is_code(cells[n])), None)
     if not plan or check is None or not is_check(cells[check]):
         raise LearnError(f"line 1: an answer stands between two cells, wanted {BESIDE}")
-    title = head[2]
-    if title:
-        number = cells[code]["metadata"].get("exercise", number)  # it may have left a session
-    else:  # a quick test
-        number, title = "", head[3]
+    number, title = head["number"] or "", head["title"] or head["quick"]
     grade_id = grading(cells[code]).get("grade_id")
     further = is_further(name) or bool(OPTIONAL.search(head.string))
     return Exercise(grade_id, heading, code, check, number, title, int(plan[1]), further)

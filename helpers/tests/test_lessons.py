@@ -158,6 +158,17 @@ def test_the_notebooks_keep_the_rules():
     assert [*broken, *long_cells("write-up", page), *silent_pictures("write-up", page)] == []
 
 
+def test_exercises_are_numbered_in_the_order_of_a_session_and_no_number_stands_twice():
+    numbers = []
+    for path in LESSONS:
+        found = [e.number for e, *_ in exercises(name_of(path), read(path))]
+        if path in workbook.SESSIONS:
+            letter = learn.session_letter(path.name)
+            assert found == [f"{letter}{n}" for n, _ in enumerate(found, 1)], path.name
+        numbers += found
+    assert [n for n in {*numbers} if numbers.count(n) > 1] == []
+
+
 @pytest.mark.proof  # it runs the sessions
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_examples_of_exercises_are_right(path):

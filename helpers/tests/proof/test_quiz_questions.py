@@ -18,7 +18,9 @@ def test_what_to_read_again_is_a_heading_of_its_part(session):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
     part, places = "", set()
-    for level, words in re.findall(r"^(##+) (?:Exercise: (?:the )?)?(.+?)\??$", text, re.M):
+    for level, words in re.findall(
+        r"^(##+) (?:Exercise [A-Z]\d+: (?:the )?)?(.+?)\??$", text, re.M
+    ):
         found = re.match(r"(\d)\. ", words)
         part = f"Part {found[1]}" if found and level == "##" else part
         words = re.sub(r"^\d\. | \(\d+ minutes\)$", "", words)

@@ -43,7 +43,7 @@ def test_markers_metadata_and_order_are_refused_with_notebook_cell_and_line():
     no_task = code("scaled-code", "", solution=True).metadata
     del no_task["nbgrader"]["task"]
     no_points = code("scaled-check", "", grade=True).metadata
-    two = session()[2].source + "\n\n### Exercise: another"
+    two = session()[2].source + "\n\n### Exercise A9: another"
     for cell_id, change, words in (
         ("scaled-use", {"source": solution("scaled")}, "without nbgrader's solution metadata"),
         ("further", {"source": solution("scaled")}, "not code"),

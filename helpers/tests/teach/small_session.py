@@ -29,6 +29,7 @@ BODIES = {  # three exercises: a plain one, one that uses it and a setup cell, o
     "scaled": "return scale * len(longest(words))",
     "shout": "return LOUD + longest(words).upper()",
 }
+NUMBERS = {"longest": "A1", "scaled": "A2", "shout": "A3"}
 EXPECTED = {"longest": "ccc", "scaled": 6, "shout": "!CCC"}
 WORDS = ["a", "ccc", "bb"]
 USUAL = dict.fromkeys(("grade", "locked", "solution", "task"), False)
@@ -57,7 +58,7 @@ def exercise(name):
     call = f"check.{name}({name}, {WORDS}, {EXPECTED[name]!r})"
     plan = "Difficulty 1 of 3 · 10 minutes · to know it."
     return [
-        markdown(f"{name}-head", f"### Exercise: {name}\n\n{plan}"),
+        markdown(f"{name}-head", f"### Exercise {NUMBERS[name]}: {name}\n\n{plan}"),
         code(f"{name}-code", solution(name), solution=True),
         code(f"{name}-check", call, grade=True, points=1),
         code(f"{name}-use", f"print({name}({WORDS}))"),

@@ -156,10 +156,11 @@ def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(s
 def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
     cells = session()
     cells[2].source = "### Quick test\n\n120 minutes."
-    cells[13].source = "### Exercise: a long title\n\nDifficulty 1 of 3 · 5 minutes"
+    cells[13].source = "### Exercise A3: a long title\n\nDifficulty 1 of 3 · 5 minutes"
     write(small, cells)
     more = [markdown("title", "# More"), *session()[2:6]]
-    more[2].metadata.update(exercise="A12", nbgrader={**more[2].metadata.nbgrader, "grade_id": "m"})
+    more[1].source = more[1].source.replace("A1", "A12")
+    more[2].metadata.nbgrader |= {"grade_id": "m"}
     more[3].source = 'check.extra(longest, ["a"], "a")'
     write(small, more, "further/more.ipynb")
     make(small)
@@ -172,8 +173,8 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
         "",
         "Session A: words: 1 of 3 done, 10 of 135 minutes",
         "Quick test 120 min not started",
-        "A1 scaled 10 min done",
-        "A2 a long title 5 min not started",
+        "A2 scaled 10 min done",
+        "A3 a long title 5 min not started",
         "",
         "Session B: more: 0 of 0 done, 0 of 0 minutes",
         "",
@@ -230,7 +231,7 @@ def test_a_class_is_told_who_is_done_wrong_and_stuck_and_no_code_of_theirs_runs(
 
 def test_an_optional_exercise_of_a_session_is_not_in_its_minutes_and_comes_last(small):
     cells = session()
-    cells[2].source = "### Exercise: longest\n\ndifficulty 1 of 3 · 15 minutes · optional"
+    cells[2].source = "### Exercise A1: longest\n\ndifficulty 1 of 3 · 15 minutes · optional"
     write(small, cells)
     make(small)
     put(small)
