@@ -104,8 +104,8 @@ function startOfSentence(text, at) {
   const line = before.lastIndexOf("\n");
   if (line >= 0) return at - before.length + line + 1;
   if (at <= BEFORE) return 0;
-  const sentence = before.search(/(?<=[.?!] )[^.?!]*$/);
-  return sentence > 0 ? at - before.length + sentence : at;
+  const end = Math.max(...[". ", "? ", "! "].map((mark) => before.lastIndexOf(mark)));
+  return end >= 0 ? at - before.length + end + 2 : at;
 }
 
 // Returns about WIDTH characters of a text, those with the most different wanted words.
