@@ -137,6 +137,7 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
         return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
 
     start = max(starts, key=n_words)  # the first of equals
+    start -= len(re.search(r"\S*$", body[:start])[0])  # on-call, not call
     stretch = body[start:]
     if len(stretch) > width:
         stretch = stretch[:width].rsplit(" ", 1)[0] + " …"

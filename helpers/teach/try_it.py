@@ -11,7 +11,7 @@ from . import practice
 
 PAGE = Path(__file__).with_name("sphinx") / "try.md"
 FOUND = 5  # results that the page shows
-GRADES = {0: "no fact that helps", 1: "a fact that helps, read on", 2: "answers it"}
+GRADES = {0: "no fact that helps", 1: "a helpful fact, no answer", 2: "answers it"}
 
 
 def page(evals: EvalSet) -> str:

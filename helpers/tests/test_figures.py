@@ -254,7 +254,7 @@ SNIPPETS = [  # (body, words, width, snippet)
     ("one two three", {"two"}, 8, "… two …"),
     ("Two one two TWO", {"two"}, 3, "Two …"),  # the first of equals
     ("a a a a a b c", {"a", "b"}, 4, "… a b …"),  # different words count
-    ("é A-one b", {"one", "b"}, 240, "… one b"),
+    ("é on-call b", {"call", "b"}, 240, "… on-call b"),  # never from the middle of on-call
 ]
 
 

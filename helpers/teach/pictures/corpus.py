@@ -50,7 +50,7 @@ def _draw_words(rows: list[tuple[str, str]], title: str, told: str) -> None:
             ax.plot([0.4, 0.6], [y, y], line, color=DARK, linewidth=2)
     ax.text(0.36, -1, "the question", ha="right", **size)
     ax.text(0.64, -1, "the page", **size)
-    key = "dark: the same word, all that the search sees\ndotted: what the page says instead"
+    key = "dark: the word is in both\ndotted: what the page says instead"
     ax.text(0.5, len(rows), key, ha="center", **size)
     ax.axis([0, 1, len(rows) + 0.5, -1.5])
     ax.axis("off")

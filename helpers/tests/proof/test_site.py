@@ -20,7 +20,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from helpers.measure import evalset, runs
+from helpers.measure import evalset, runs, text
 from helpers.teach import LearnError, practice, site, try_it, workbook
 from helpers.teach.exercises import LESSONS
 
@@ -239,7 +239,10 @@ def test_try_it_answers_by_keyboard_alone_from_a_file_and_from_a_server(folder, 
         page.focus("#try-question")
         page.keyboard.press("Control+a")
         page.keyboard.type("zzz qqq")
-        assert page.inner_text("#try-status") == "No page shares a word with this question."
+        assert page.inner_text("#try-status").startswith("No page has any of these words")
+        page.keyboard.press("Control+a")
+        page.keyboard.type("?!")
+        assert page.inner_text("#try-status") == "Type a question, in words."
         page.keyboard.press("Control+a")
         page.keyboard.type("<b>refund</b> twice")
         page.keyboard.press("Enter")
@@ -285,6 +288,10 @@ def test_the_hard_question_is_that_of_session_a(folder, evals):
         found = [doc for doc, _ in page.evaluate(SEARCH_ALL, [query.query])[0]]
         assert shown(page, "#try-hard") == found[:3]
         needed = page.get_attribute("#try-needed", "data-doc")
+        asked = {*text.content_words(evals.words(query.query))}
+        shared = page.locator("#try-needed mark:not(.instead)").all_inner_texts()
+        instead = page.locator("#try-needed mark.instead").all_inner_texts()
+        assert instead and not asked & {*map(str.lower, instead)} and {*shared} <= asked
         ranked = "([question, doc]) => search(INDEX, question).findIndex(hit => hit.doc === doc)"
         assert page.evaluate(ranked, [query.query, needed]) == rank - 1
         assert page.evaluate("document.querySelector('#try-needed').parentElement.start") == rank

@@ -105,7 +105,7 @@ function startOfSentence(text, at) {
   if (line >= 0) return at - before.length + line + 1;
   if (at <= BEFORE) return 0;
   const end = Math.max(...[". ", "? ", "! "].map((mark) => before.lastIndexOf(mark)));
-  return end >= 0 ? at - before.length + end + 2 : at;
+  return at - before.length + (end >= 0 ? end + 2 : before.lastIndexOf(" ") + 1);
 }
 
 // Returns about WIDTH characters of a text, those with the most different wanted words.
@@ -153,10 +153,10 @@ function showResults(list, hits, question) {
   list.replaceChildren(...items);
 }
 
-function tell(n) {
-  if (!n) return "No page shares a word with this question.";
-  const pages = n === 1 ? "1 page shares" : `${n.toLocaleString("en")} pages share`;
-  return `${pages} a word with your question.` + (n > SHOWN ? " The first five:" : "");
+function tell(question, n) {
+  if (!words(question).length) return "Type a question, in words.";
+  if (!n) return "No page has any of these words, and the search knows no others: no synonyms, no misspellings.";
+  return n > SHOWN ? "The first five pages:" : n === 1 ? "One page:" : `${n} pages:`;
 }
 
 // The page: your question, a hard one, and pairs to label.
@@ -166,8 +166,7 @@ function openSearch(index) {
   const box = document.getElementById("try-question");
   const ask = () => {
     const hits = search(index, box.value);
-    const asked = words(box.value).length;
-    document.getElementById("try-status").textContent = asked ? tell(hits.length) : "";
+    document.getElementById("try-status").textContent = tell(box.value, hits.length);
     showResults(document.getElementById("try-results"), hits.slice(0, SHOWN), box.value);
   };
   form.addEventListener("submit", (event) => { event.preventDefault(); ask(); });
@@ -180,6 +179,10 @@ function openHard(index) {
   if (!list) return;  // a set where nothing fails
   const question = document.getElementById("try-hard-question").textContent;
   showResults(list, search(index, question).slice(0, FIRST), question);
+  const asked = wordsToMark(question);
+  for (const mark of document.querySelectorAll("#try-needed mark, .try-words mark")) {
+    mark.classList.toggle("instead", !asked.has(mark.textContent.toLowerCase()));
+  }
 }
 
 function gradePair(pair, button) {
