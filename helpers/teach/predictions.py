@@ -196,26 +196,12 @@ def count_in_words(ranges: list[dict]) -> str:
     (low, high), due = good_counts(n), round(SURE * n)
     count = f"{right} of your {how_many(n, 'range')} held; of 80 % ranges about {due} should"
     if right < low:
-        return f"{count}: you were too sure, as most people are. {_if_wider(ranges, due)}"
+        return f"{count}: you were too sure, as most people are. Make the next ones wider"
     if right > high:
         return f"{count}: you know more than you say. Make the next ones narrower"
     advice = "Make the next ones a little wider" if right < due else "Go on like this"
     chance = "too few to tell" if n < FEW else "that's within chance"
     return f"{count}: {chance}. {advice}"
-
-
-def _if_wider(ranges: list[dict], due: int) -> str:
-    """Return how many times as wide, each around its middle, `due` of the ranges would hold."""
-    times = []
-    for entry in ranges:
-        low, high = entry["said"]
-        away = abs(2 * _number(entry) - low - high)
-        wide = away / (high - low) if high > low else math.inf
-        times.append(0 if entry["held"] else wide)
-    wider = sorted(times)[due - 1]
-    if wider == math.inf:
-        return "Make the next ones wider"
-    return f"Made {math.ceil(10 * wider) / 10:g} times as wide, {due} would have held"
 
 
 def _number(entry: dict) -> float:

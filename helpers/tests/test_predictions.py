@@ -168,8 +168,8 @@ VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
     (20, 20, 16, "you know more than you say. Make the next ones narrower"),
     (19, 20, 16, "that's within chance. Go on like this"),
     (13, 20, 16, "that's within chance. Make the next ones a little wider"),
-    (12, 20, 16, f"{SURE}Made 1.4 times as wide, 16 would have held"),
-    (1, 5, 4, f"{SURE}Made 1.3 times as wide, 4 would have held"),
+    (12, 20, 16, f"{SURE}Make the next ones wider"),
+    (1, 5, 4, f"{SURE}Make the next ones wider"),
     (2, 5, 4, "too few to tell. Make the next ones a little wider"),
     (4, 5, 4, "too few to tell. Go on like this"),
     (9, 9, 7, "too few to tell. Go on like this"),
@@ -180,13 +180,8 @@ VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
 def test_what_a_count_says_of_the_ranges():
     for held, n, due, words in VERDICTS:
         count = f"{held} of your {n} ranges held; of 80 % ranges about {due} should: "
-        ranges = [{"said": [900, 1100], "truth": "1,000", "held": True}] * held
-        for miss in range(n - held):  # the truth is 1.1, 1.2, ... times as far off as an end
-            truth = f"{1110 + 10 * miss:,}"
-            ranges.append({"said": [900, 1100], "truth": truth, "held": False})
+        ranges = [{"held": True}] * held + [{"held": False}] * (n - held)
         assert predictions.count_in_words(ranges) == count + words
-    point = [{"said": [5, 5], "truth": "6", "held": False}] * 4  # no factor widens it
-    assert predictions.count_in_words(point).endswith(f"{SURE}Make the next ones wider")
 
 
 def test_no_command_trips_over_the_file(tmp_path, monkeypatch):

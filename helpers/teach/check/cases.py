@@ -32,9 +32,11 @@ def cases_of_page(name: str) -> list[Example]:
 
 
 @functools.cache
-def drawn(draw: Callable) -> list[Example]:
-    """Return the random cases of an exercise, the same every time."""
-    return list(draw(np.random.default_rng(SEED)))
+def drawn(draw: Callable, times: int) -> list[Example]:
+    """Return the cases of a function that draws one at each call, or None: always the same."""
+    rng = np.random.default_rng(SEED)
+    cases = [draw(rng) for _ in range(times)]
+    return [case for case in cases if case]
 
 
 def pick(rng: np.random.Generator, words: str, low: int, high: int) -> list[str]:

@@ -1,13 +1,13 @@
 """Checks of windows and of chunks: fixed, by paragraph."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import ceil
 
 import numpy as np
 
 from ...measure import tokens
 from .cases import Example, drawn, pick
-from .recorded import recorded
+from .recorded import random_check, recorded
 from .verdict import run_check
 
 Span = tuple[int, int, int]  # start, end, number of tokens
@@ -25,26 +25,23 @@ def _reference_windows(n: int, size: int, overlap: int) -> list[tuple[int, int]]
     return [(k * step, min(k * step + size, n)) for k in range(last + 1)]
 
 
-def _draw_windows(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(200):
-        n, size = int(rng.integers(1, 40)), int(rng.integers(1, 12))
-        args = (n, size, int(rng.integers(0, size)))
-        yield Example(args, _reference_windows(*args))
+WINDOWS = [
+    Example((4, 4, 1), [(0, 4)]),
+    Example((5, 4, 1), [(0, 4), (3, 5)]),
+    Example((6, 2, 0), [(0, 2), (2, 4), (4, 6)]),
+    Example((10, 4, 1), [(0, 4), (3, 7), (6, 10)]),
+    Example((463, 512, 50), [(0, 463)]),
+    Example((974, 512, 50), [(0, 512), (462, 974)]),
+    *(Example((10, 4, overlap), ValueError) for overlap in (4, 9, -1)),
+]
 
 
-@recorded
-def windows(function: Callable) -> None:
+@random_check(200, WINDOWS)
+def windows(rng: np.random.Generator) -> Example:
     """Check windows(n, size, overlap) against LangChain's token splitter."""
-    hand = [
-        Example((4, 4, 1), [(0, 4)]),
-        Example((5, 4, 1), [(0, 4), (3, 5)]),
-        Example((6, 2, 0), [(0, 2), (2, 4), (4, 6)]),
-        Example((10, 4, 1), [(0, 4), (3, 7), (6, 10)]),
-        Example((463, 512, 50), [(0, 463)]),
-        Example((974, 512, 50), [(0, 512), (462, 974)]),
-        *(Example((10, 4, overlap), ValueError) for overlap in (4, 9, -1)),
-    ]
-    run_check("windows", function, drawn(_draw_windows), hand)
+    n, size = int(rng.integers(1, 40)), int(rng.integers(1, 12))
+    args = (n, size, int(rng.integers(0, size)))
+    return Example(args, _reference_windows(*args))
 
 
 def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
@@ -56,12 +53,11 @@ def _reference_fixed(doc_text: str, size: int, overlap: int) -> list[Span]:
     return [(starts[a], starts[b], b - a) for a, b in spans]
 
 
-def _draw_fixed(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(60):
-        doc_text = " ".join(pick(rng, "disk full 🧯🧯 queue é checkout-api 日本語 v2.1", 1, 9))
-        size = int(rng.integers(3, 9))
-        args = (doc_text, size, int(rng.integers(0, size)))
-        yield Example(args, _reference_fixed(*args))
+def _draw_fixed(rng: np.random.Generator) -> Example:
+    doc_text = " ".join(pick(rng, "disk full 🧯🧯 queue é checkout-api 日本語 v2.1", 1, 9))
+    size = int(rng.integers(3, 9))
+    args = (doc_text, size, int(rng.integers(0, size)))
+    return Example(args, _reference_fixed(*args))
 
 
 @recorded
@@ -76,7 +72,7 @@ def chunk_fixed(function: Callable) -> None:
         Example(("<|endoftext|>", 99, 0), _reference_fixed("<|endoftext|>", 99, 0)),
         Example((five, 4, 4), ValueError),
     ]
-    run_check("chunk_fixed", function, drawn(_draw_fixed), hand)
+    run_check("chunk_fixed", function, drawn(_draw_fixed, 60), hand)
 
 
 def _located(doc_text: str, pieces: list[str]) -> list[Span]:
@@ -95,44 +91,28 @@ def _block(rng: np.random.Generator) -> str:
     return "## First look" if rng.random() < 0.3 else "\n".join(lines[: rng.integers(1, 3)])
 
 
-def _draw_paragraphs(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(100):
-        blocks = [_block(rng) for _ in range(rng.integers(1, 6))]
-        gaps = [str(gap) for gap in rng.choice(["\n\n", "\n\n\n", "\n \n"], len(blocks))]
-        doc_text, pieces, start = "", [], 0
-        for n, (block, gap) in enumerate(zip(blocks, gaps, strict=True)):
-            doc_text += block
-            if not block.startswith("#") or n == len(blocks) - 1:
-                pieces.append(doc_text[start:])
-                start = len(doc_text) + len(gap)
-            doc_text += gap
-        yield Example((doc_text,), _located(doc_text, pieces))
-
-
-def _draw_stretches(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(100):
-        doc_text, spans = str(rng.choice(["", "\n\n", " \n"])), []
-        for _ in range(rng.integers(1, 5)):
-            block = _block(rng)
-            spans.append((len(doc_text), len(doc_text) + len(block)))
-            doc_text += block + str(rng.choice(["\n\n", "\n\n\n", "\n \n"]))
-        yield Example((doc_text,), spans)
-
-
-@recorded
-def stretches(function: Callable) -> None:
+@random_check(100)
+def stretches(rng: np.random.Generator) -> Example:
     """Check stretches(doc_text) against texts whose places were counted on paper."""
-    hand = [
-        Example(("One.",), [(0, 4)]),
-        Example(("One.\n\nTwo.",), [(0, 4), (6, 10)]),
-        Example(("One.\nMore.\n\nTwo.\n",), [(0, 10), (12, 16)]),
-        Example(("One.\n \nTwo.",), [(0, 4), (7, 11)]),
-        Example(("Same.\n\nSame.",), [(0, 5), (7, 12)]),
-        Example(("\n\nOne.\n\t\nTwo.\n\n",), [(2, 6), (9, 13)]),
-        Example(("# A\n\nÜber é 🧯.",), [(0, 3), (5, 14)]),
-        Example(("",), []),
-    ]
-    run_check("stretches", function, drawn(_draw_stretches), hand)
+    doc_text, spans = str(rng.choice(["", "\n\n", " \n"])), []
+    for _ in range(rng.integers(1, 5)):
+        block = _block(rng)
+        spans.append((len(doc_text), len(doc_text) + len(block)))
+        doc_text += block + str(rng.choice(["\n\n", "\n\n\n", "\n \n"]))
+    return Example((doc_text,), spans)
+
+
+def _draw_paragraphs(rng: np.random.Generator) -> Example:
+    blocks = [_block(rng) for _ in range(rng.integers(1, 6))]
+    gaps = [str(gap) for gap in rng.choice(["\n\n", "\n\n\n", "\n \n"], len(blocks))]
+    doc_text, pieces, start = "", [], 0
+    for n, (block, gap) in enumerate(zip(blocks, gaps, strict=True)):
+        doc_text += block
+        if not block.startswith("#") or n == len(blocks) - 1:
+            pieces.append(doc_text[start:])
+            start = len(doc_text) + len(gap)
+        doc_text += gap
+    return Example((doc_text,), _located(doc_text, pieces))
 
 
 @recorded
@@ -155,4 +135,4 @@ def chunk_paragraphs(function: Callable) -> None:
         note: ["Disk full", "## First look\n\nRun df -h.\nRead the log.", "Then call Storage."],
     }
     hand = [Example((doc_text,), _located(doc_text, found)) for doc_text, found in pieces.items()]
-    run_check("chunk_paragraphs", function, drawn(_draw_paragraphs), hand)
+    run_check("chunk_paragraphs", function, drawn(_draw_paragraphs, 100), hand)

@@ -2,13 +2,13 @@
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from ...measure.stats import SEED
-from .cases import Example, drawn
-from .recorded import recorded
+from .cases import Example
+from .recorded import random_check, recorded
 from .verdict import run_check
 
 RANKED, GRADED = ["a", "b", "c", "d", "e"], {"b": 2, "d": 1, "x": 1}
@@ -103,27 +103,13 @@ def recall(function: Callable) -> None:
     run_check("recall", function, _measured("R", 1, 3, 5, 20), hand, top=1.0)
 
 
-def _draw_dcg(rng: np.random.Generator) -> Iterator[Example]:
+@random_check(100)
+def dcg(rng: np.random.Generator) -> Example:
+    """Check dcg(gains) against scikit-learn."""
     from sklearn.metrics import dcg_score
 
-    for _ in range(100):
-        gains = [float(gain) for gain in rng.choice([0, 0.5, 1, 2, 3, 7], rng.integers(2, 16))]
-        yield Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
-
-
-@recorded
-def dcg(function: Callable) -> None:
-    """Check dcg(gains) against scikit-learn."""
-    hand = [
-        Example(([],), 0.0),
-        Example(([1.0],), 1.0),
-        Example(([0.0, 1.0],), 1 / math.log2(3)),
-        Example(([2.0],), 2.0),
-        Example(([1.0, 1.0],), 1 + 1 / math.log2(3)),
-        Example(([0.0, 1.0, 0.0, 1.0, 0.0],), 1 / math.log2(3) + 1 / math.log2(5)),
-        Example(([0.0] * 11 + [3.0],), 3 / math.log2(13)),
-    ]
-    run_check("dcg", function, drawn(_draw_dcg), hand)
+    gains = [float(gain) for gain in rng.choice([0, 0.5, 1, 2, 3, 7], rng.integers(2, 16))]
+    return Example((gains,), float(dcg_score([gains], [range(len(gains), 0, -1)])))
 
 
 def exponential(grade: int) -> int:

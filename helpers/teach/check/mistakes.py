@@ -1,5 +1,6 @@
 """Known mistakes: sentences of `notebooks/exercises/NAME.yaml`, each with an edit of a solution.
 
+An edit puts `new` in the place of `old`; without `old` it changes what the edit above it changes.
 What an edit does is tried on the lesson's own solution, so that a learner's answer can be held
 against it. The lesson's definitions are made anew for that: no cell runs, and nothing comes from
 the learner's kernel.
@@ -30,11 +31,11 @@ def known_mistakes(name: str) -> Mistakes:
     """
     if not place_of_exercise(name).lesson:
         return []
-    known = []
+    known, old = [], ""
     for mistake in page_of(name)["mistakes"]:
-        for form in (mistake, *mistake.get("also", [])):
-            old, new = str(form["old"]), str(form["new"])
-            known.append((mistake["says"], edited_solution(name, old, new)))
+        for edit in (mistake, *mistake.get("also", [])):
+            old = edit.get("old", old)
+            known.append((mistake["says"], edited_solution(name, old, edit["new"])))
     return known
 
 

@@ -2,9 +2,10 @@
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from .. import record
+from .cases import Example, drawn
 from .passed import page_of, place_of_exercise, way_on
 from .verdict import NotStarted, Wrong, run_check
 
@@ -36,6 +37,23 @@ def recorded(check: Callable) -> Callable:
         record.write_check_run(called, function, "passed")
 
     return run
+
+
+def random_check(times: int, hand: Sequence[Example] = (), **how) -> Callable:
+    """Return a decorator: a function that draws a case becomes the check of the same name.
+
+    It is called `times` times and gives an Example, or None for no case. `hand` follows the cases
+    of the exercise's page; `how` are keywords of run_check.
+    """
+
+    def check_of(draw: Callable) -> Callable:
+        def check(function: Callable) -> None:
+            run_check(draw.__name__, function, drawn(draw, times), hand, **how)
+
+        check.__name__, check.__doc__ = draw.__name__, draw.__doc__
+        return recorded(check)
+
+    return check_of
 
 
 def check_of_page(name: str) -> Callable:

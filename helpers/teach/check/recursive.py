@@ -1,14 +1,16 @@
 """Check of the recursive splitter."""
 
+import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
+from ...measure.stats import SEED
 from . import stored
-from .cases import Example, drawn, pick
+from .cases import Example, pick
 from .chunking import n_tokens
-from .recorded import recorded
+from .recorded import random_check, recorded
 from .values import as_code, is_sequence
 from .verdict import run_check
 
@@ -29,30 +31,28 @@ def _apart_from_spaces(wanted: tuple[str, list[str]]) -> str:
     return f"{as_code(pieces)} apart from white space, adding up to the text"
 
 
-def _draw_first_cut(rng: np.random.Generator) -> Iterator[Example]:
-    for piece, size, length in drawn(_draw_recursive):
-        levels = LEVELS[int(rng.integers(0, 4)) :]
-        level = next(level for level in levels if level in piece)
-        parts = re.split(f"(?={re.escape(level)})", piece) if level else [*piece]
-        wanted = [(part, not level or length(part) < size) for part in parts if part]
-        yield Example((piece, size, length, levels), wanted)
+FIRST_CUTS = [
+    Example(("one two", 9, len, (" ", "")), [("one", True), (" two", True)]),
+    Example(("one\n\nthree", 6, len, LEVELS), [("one", True), ("\n\nthree", False)]),
+    Example(("one\ntwo four", 5, len, LEVELS), [("one", True), ("\ntwo four", False)]),
+    Example(("abc defg", 4, len, LEVELS), [("abc", True), (" defg", False)]),
+    Example(("a bcd", 4, len, LEVELS), [("a", True), (" bcd", False)]),
+    Example(("abc", 2, len, LEVELS), [("a", True), ("b", True), ("c", True)]),
+    Example(("é🧯", 1, n_tokens, ("",)), [("é", True), ("🧯", True)]),
+    Example(("full disk\n\n日本語の", 3, n_tokens, LEVELS),
+            [("full disk", True), ("\n\n日本語の", False)]),
+]  # fmt: skip
 
 
-@recorded
-def first_cut(function: Callable) -> None:
+@random_check(60, FIRST_CUTS)
+def first_cut(rng: np.random.Generator) -> Example:
     """Check first_cut(piece, size, length, separators) against cuts made on paper."""
-    hand = [
-        Example(("one two", 9, len, (" ", "")), [("one", True), (" two", True)]),
-        Example(("one\n\nthree", 6, len, LEVELS), [("one", True), ("\n\nthree", False)]),
-        Example(("one\ntwo four", 5, len, LEVELS), [("one", True), ("\ntwo four", False)]),
-        Example(("abc defg", 4, len, LEVELS), [("abc", True), (" defg", False)]),
-        Example(("a bcd", 4, len, LEVELS), [("a", True), (" bcd", False)]),
-        Example(("abc", 2, len, LEVELS), [("a", True), ("b", True), ("c", True)]),
-        Example(("é🧯", 1, n_tokens, ("",)), [("é", True), ("🧯", True)]),
-        Example(("full disk\n\n日本語の", 3, n_tokens, LEVELS),
-                [("full disk", True), ("\n\n日本語の", False)]),
-    ]  # fmt: skip
-    run_check("first_cut", function, drawn(_draw_first_cut), hand)
+    piece, size, length = _asking(rng, len if rng.random() < 2 / 3 else n_tokens)
+    levels = LEVELS[int(rng.integers(0, 4)) :]
+    level = next(level for level in levels if level in piece)
+    parts = re.split(f"(?={re.escape(level)})", piece) if level else [*piece]
+    wanted = [(part, not level or length(part) < size) for part in parts if part]
+    return Example((piece, size, length, levels), wanted)
 
 
 HAND = (
@@ -67,17 +67,19 @@ HAND = (
 )
 
 
-def _draw_recursive(rng: np.random.Generator) -> Iterator[Asking]:
+def _asking(rng: np.random.Generator, length: Callable) -> Asking:
     words, gaps = "disk full queue a of deploy restart stop", [" ", " ", " ", "\n", "\n\n"]
-    for turn in range(60):
-        piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
-        low, high, length = (4, 20, len) if turn % 3 else (2, 7, n_tokens)
-        yield piece, int(rng.integers(low, high)), length
+    piece = "".join(word + str(rng.choice(gaps)) for word in pick(rng, words, 2, 14)).strip()
+    low, high = (4, 20) if length is len else (2, 7)
+    return piece, int(rng.integers(low, high)), length
 
 
+@functools.cache
 def questions() -> list[Asking]:
     """Return every text, size and length that the check asks about, for LangChain's answers."""
-    return [*HAND, *drawn(_draw_recursive)]
+    rng = np.random.default_rng(SEED)
+    lengths = [n_tokens, len, len] * 20
+    return [*HAND, *(_asking(rng, length) for length in lengths)]
 
 
 @recorded

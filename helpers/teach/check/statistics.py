@@ -1,18 +1,18 @@
 """Checks of intervals and tests."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ...measure import stats
 from ...measure.stats import SEED
-from .cases import Example, drawn
+from .cases import Example
 from .mistakes import known_mistakes
 from .passed import tell_passed
-from .recorded import recorded
+from .recorded import random_check, recorded
 from .values import TOLERANCE, Raised, as_code, is_sequence, short_code, type_fault
-from .verdict import Wrong, call_safely, error_lines, run_check
+from .verdict import Wrong, call_safely, error_lines
 
 # The bootstrap is random, so its ends are compared within a share of the standard error.
 
@@ -147,44 +147,18 @@ def _check_number(function: Callable, usual: Ends) -> None:
         raise Wrong(f"bootstrap: nearly right, but not the number of draws\n{problem}")
 
 
-def _draw_holm(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(100):
-        ps = (rng.random(rng.integers(3, 13)).round(3) ** 2).tolist()
-        yield Example((ps,), stats.holm(ps))
-
-
-@recorded
-def holm(function: Callable) -> None:
+@random_check(100)
+def holm(rng: np.random.Generator) -> Example:
     """Check holm(ps) against statsmodels."""
-    hand = [
-        Example(([0.04],), [0.04]),
-        Example(([],), []),
-        Example(([0.01, 0.02],), [0.02, 0.02]),
-        Example(([0.02, 0.01],), [0.02, 0.02]),
-        Example(([0.6, 0.9],), [1.0, 1.0]),
-        Example(([0.01, 0.04, 0.03],), [0.03, 0.06, 0.06]),
-        Example(([0.03, 0.001, 0.2],), [0.06, 0.003, 0.2]),
-        Example(([0.5, 0.02, 0.02, 0.0],), [0.5, 0.06, 0.06, 0.0]),
-    ]
-    run_check("holm", function, drawn(_draw_holm), hand)
+    ps = (rng.random(rng.integers(3, 13)).round(3) ** 2).tolist()
+    return Example((ps,), stats.holm(ps))
 
 
-def _draw_doublings(rng: np.random.Generator) -> Iterator[Example]:
-    for _ in range(60):
-        larger = rng.integers(0, 11, rng.integers(3, 9)) / 10
-        changes = rng.integers(-4, 2, len(larger)) / 10
-        reach = stats.t_interval(changes)
-        ends = (float(larger.mean() + end) for end in reach)
-        yield Example(((larger - changes).round(1).tolist(), larger.tolist()), tuple(ends))
-
-
-@recorded
-def next_doubling(function: Callable) -> None:
+@random_check(60)
+def next_doubling(rng: np.random.Generator) -> Example:
     """Check next_doubling(smaller, larger) against SciPy's t interval of the changes."""
-    hand = [
-        Example(([0.5, 0.5], [0.5, 0.5]), (0.5, 0.5)),
-        Example(([0.5, 0.5], [0.4, 0.4]), (0.3, 0.3)),
-        Example(([0.9, 0.3, 0.6], [0.7, 0.1, 0.4]), (0.2, 0.2)),
-        Example(([0.5, 0.7], [0.6, 0.8]), (0.8, 0.8)),
-    ]
-    run_check("next_doubling", function, drawn(_draw_doublings), hand)
+    larger = rng.integers(0, 11, rng.integers(3, 9)) / 10
+    changes = rng.integers(-4, 2, len(larger)) / 10
+    reach = stats.t_interval(changes)
+    ends = (float(larger.mean() + end) for end in reach)
+    return Example(((larger - changes).round(1).tolist(), larger.tolist()), tuple(ends))

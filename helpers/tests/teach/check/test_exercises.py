@@ -6,7 +6,7 @@ import pytest
 
 from helpers.teach import check
 from helpers.teach import exercises as learn
-from helpers.teach.check import cases, mistakes, passages, verdict
+from helpers.teach.check import mistakes, passages, verdict
 from helpers.teach.check.passed import place_of_exercise
 from helpers.tests.teach.check.exercises import checks, learnt, refused, space_of
 
@@ -39,8 +39,12 @@ def test_every_known_mistake_is_wrong_and_none_hides_another(name, monkeypatch):
 
 
 def test_random_passages_have_documents_with_one_quote_and_with_two():
-    drawn = cases.drawn(passages._draw_recall)
-    assert {len(own) for case in drawn for own in case.args[0].values()} == {1, 2}
+    seen = []
+    refused("evidence_recall", lambda quotes, *rest: seen.append(quotes))
+    assert {len(own) for quotes in seen[len(passages.RECALL) :] for own in quotes.values()} == {
+        1,
+        2,
+    }
 
 
 @pytest.mark.parametrize("name", checks())
