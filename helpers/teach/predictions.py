@@ -199,9 +199,9 @@ def count_in_words(ranges: list[dict]) -> str:
         return f"{count}: you were too sure, as most people are. Make the next ones wider"
     if right > high:
         return f"{count}: you know more than you say. Make the next ones narrower"
-    advice = "Make the next ones a little wider" if right < due else "Go on like this"
-    chance = "too few to tell" if n < FEW else "that's within chance"
-    return f"{count}: {chance}. {advice}"
+    if n < FEW:
+        return f"{count}: so few can't tell"
+    return f"{count}: that's within chance. Go on like this"
 
 
 def _number(entry: dict) -> float:

@@ -167,12 +167,12 @@ SURE = "you were too sure, as most people are. "
 VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
     (20, 20, 16, "you know more than you say. Make the next ones narrower"),
     (19, 20, 16, "that's within chance. Go on like this"),
-    (13, 20, 16, "that's within chance. Make the next ones a little wider"),
+    (13, 20, 16, "that's within chance. Go on like this"),
     (12, 20, 16, f"{SURE}Make the next ones wider"),
     (1, 5, 4, f"{SURE}Make the next ones wider"),
-    (2, 5, 4, "too few to tell. Make the next ones a little wider"),
-    (4, 5, 4, "too few to tell. Go on like this"),
-    (9, 9, 7, "too few to tell. Go on like this"),
+    (2, 5, 4, "so few can't tell"),
+    (4, 5, 4, "so few can't tell"),
+    (9, 9, 7, "so few can't tell"),
     (10, 10, 8, "that's within chance. Go on like this"),
 ]
 
