@@ -19,11 +19,6 @@ INSIDE = {"ha": "center", "va": "center", "fontsize": 12, "path_effects": HALO}
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
 TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
-PAGE = (
-    "white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.85em;line-height:1.5;"
-    "padding:0.6em;border:1px solid #999;background:#ffffff;color:#111111"
-)
-EDGE = "padding:0 0.15em;background:#111111;color:#ffffff;font-size:0.85em"
 OWN = "session_b.png"
 Stretch = tuple[int, int]  # start and end, in characters
 
@@ -40,20 +35,20 @@ def chunk_page(body: str, spans: list[Stretch]) -> Markup:
     The number of each chunk stands where it begins and where it ends, for who sees no tints.
     `spans` are in the order of the text; what lies past its end is left out.
     """
-    page, stretch = Markup(""), Markup('<span style="background:{}">{}{}{}</span>')
+    stretches = []
     edges = {edge for span in spans for edge in span if edge < len(body)}
     for start, end in pairwise(sorted({0, *edges, len(body)})):
-        holding = []
-        begins, ends = Markup(""), Markup("")
+        holding, begun, ended = [], [], []
         for number, (first, last) in enumerate(spans, 1):
             if first <= start and end <= last:
                 holding.append(number)
             if first == start:
-                begins += _edge(number, "begins")
+                begun.append(number)
             if last == end:
-                ends += _edge(number, "ends")
-        page += stretch.format(Markup(_tint(holding)), begins, body[start:end], ends)
-    return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
+                ended.append(number)
+        stretches.append((Markup(_tint(holding)), begun, body[start:end], ended))
+    page = template(TEMPLATES / "chunk_page.jinja")
+    return Markup(page.render(stretches=stretches))
 
 
 def _tint(holding: list[int]) -> str:
@@ -61,13 +56,6 @@ def _tint(holding: list[int]) -> str:
     if not holding:
         return "#ffffff"
     return SHARED if len(holding) > 1 else TINTS[(holding[0] - 1) % 2]
-
-
-def _edge(number: int, what: str) -> Markup:
-    """Return the mark of a chunk's edge, with words for who hears the page."""
-    mark = f"▸{number}" if what == "begins" else f"{number}◂"
-    page = Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>')
-    return page.format(number, Markup(what), Markup(EDGE), mark)
 
 
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
