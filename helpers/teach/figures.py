@@ -5,7 +5,7 @@ import platform
 import re
 import textwrap
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from PIL import Image
 
 from ..measure import inert, installation, stats
 from ..measure.inert import Markup
+from ..measure.installation import TEMPLATES
 
 PACKAGES = ("pandas", "rank_bm25", "tiktoken", "ir_measures")
 COLOURS = 32  # of a stored picture
@@ -115,18 +116,10 @@ def captioned_table(frame: pd.DataFrame, caption: str, shape: str = "narrow"):
 
     On a narrow screen the shape "cards" shows each row as a card; the roles keep it a table.
     """
-    columns, rows = [*map(str, frame.columns)], Markup("")
-    head = Markup('<th scope="col" role="columnheader">{}</th>')
-    cell = Markup('<td role="cell" data-label="{}">{}</td>')
-    row = Markup('<tr role="row"><th scope="row" role="rowheader">{}</th>{}</tr>')
-    for name, *values in frame.itertuples():
-        texts = (Markup("{:.3f}").format(v) if isinstance(v, float) else str(v) for v in values)
-        rows += row.format(str(name), Markup("").join(map(cell.format, columns, texts)))
-    page = Markup(
-        '<table class="{}" role="table"><caption>{}</caption><thead role="rowgroup"><tr role="row">'
-        '<td role="cell"></td>{}</tr></thead><tbody role="rowgroup">{}</tbody></table>'
-    )
-    return inert.html(page.format(shape, caption, Markup("").join(map(head.format, columns)), rows))
+    table = inert.template(TEMPLATES / "table.jinja", text=str)
+    rows = frame.itertuples()
+    page = table.render(columns=frame.columns, rows=rows, caption=caption, shape=shape)
+    return inert.html(Markup(page))
 
 
 def with_code(body: str) -> Markup:
@@ -138,25 +131,26 @@ def with_code(body: str) -> Markup:
 # Figures of the write-up. Session C shows some of them, too, on a wider page.
 
 VERDICTS = {  # how every plot draws a system of this verdict; "": the baseline
-    "": {"marker": "o", "color": "black", "markerfacecolor": "black"},
-    stats.BETTER: {"marker": ">", "color": DARK, "markerfacecolor": DARK},
-    stats.WORSE: {"marker": "<", "color": LIGHT, "markerfacecolor": LIGHT},
-    stats.SAME: {"marker": "o", "color": GREY, "markerfacecolor": GREY},
+    "": {"marker": "o", "color": "black"},
+    stats.BETTER: {"marker": ">", "color": DARK},
+    stats.WORSE: {"marker": "<", "color": LIGHT},
+    stats.SAME: {"marker": "o", "color": GREY},
     stats.TOO_FEW: {"marker": "o", "color": PALE, "markerfacecolor": "white"},
 }
 VERDICTS[stats.SAME_RUN] = VERDICTS[""]
 SIDES = {  # and a share, by the side of the bar on which its interval lies
-    "good": {"marker": "o", "color": DARK, "markerfacecolor": DARK},
-    "poor": {"marker": "s", "color": LIGHT, "markerfacecolor": LIGHT},
+    "good": {"marker": "o", "color": DARK},
+    "poor": {"marker": "s", "color": LIGHT},
     "open": {"marker": "o", "color": DARK, "markerfacecolor": "white"},
 }
 SAID = {"good": "above", "poor": "below", "open": "unclear"}
 
 
-def verdict_legend(ax: plt.Axes, verdicts: Iterable[str]) -> None:
+def verdict_legend(ax: plt.Axes, verdicts: list[str]) -> None:
     """Say below a figure which colour and mark stand for which of the verdicts that it shows."""
-    for verdict in (verdict for verdict in VERDICTS if verdict in {*verdicts}):
-        ax.plot([], [], linestyle="none", label=verdict or "the baseline", **VERDICTS[verdict])
+    for verdict, look in VERDICTS.items():
+        if verdict in verdicts:
+            ax.plot([], [], linestyle="none", label=verdict or "the baseline", **look)
     size = LETTERS[ax.figure.get_figwidth()] - 1
     ax.figure.legend(loc="outside lower left", frameon=False, fontsize=size, ncols=2)
 
@@ -173,25 +167,33 @@ def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> 
 
     They lie halfway between names that were only pushed up and names that were only pushed down.
     """
-    ends, place = ends.sort_values(kind="stable"), {"va": "center", "annotation_clip": False}
+    ends = ends.sort_values(kind="stable")
     steps = apart * np.arange(len(ends))
-    pushed = ends.to_numpy() - steps
-    low, high = np.minimum.accumulate(pushed[::-1])[::-1], np.maximum.accumulate(pushed)
-    place |= {"textcoords": ("offset points", "data")}
-    place["fontsize"] = LETTERS[ax.figure.get_figwidth()]
-    place["arrowprops"] = {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0}
-    for (name, end), y in zip(ends.items(), (low + high) / 2 + steps, strict=True):
-        ax.annotate(f" {name}", (x, end), (16, y), **place)
+    pushed = ends - steps
+    heights = (pushed.cummax() + pushed[::-1].cummin()[::-1]) / 2 + steps
+    place = {
+        "va": "center",
+        "textcoords": ("offset points", "data"),
+        "fontsize": LETTERS[ax.figure.get_figwidth()],
+        "arrowprops": {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0},
+    }
+    for name, end in ends.items():
+        ax.annotate(f" {name}", (x, end), (16, heights[name]), **place)
 
 
-def offsets(rows: pd.Series, values: pd.Series, height: float, least: int) -> pd.Series:
-    """Return how far a point stands from the middle of its row, so that equal ones lie apart.
+def equal_apart(rows: np.ndarray, values: pd.Series, height: float, least: int) -> pd.Series:
+    """Return how high points stand, by the numbers of their rows, so that equal ones lie apart.
 
     They take up to `height` of the row, as if they were `least` or more.
     """
     equal = values.groupby([rows, values])
     n = equal.transform("size")
-    return (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
+    return rows + (equal.cumcount() - (n - 1) / 2) * (height / n.clip(lower=least))
+
+
+def in_words(values: dict | pd.Series, form: str = "") -> str:
+    """Return {name: number} in words, each number in this form: "faq 0.25, alert 0.50"."""
+    return ", ".join(f"{name} {value:{form}}" for name, value in values.items())
 
 
 def intervals(
@@ -217,7 +219,9 @@ def shares_in_five(shares: Sequence, bar: float, full: Sequence = ()) -> None:
 
     The first is that of all questions. Those of `full` answers have a panel of their own.
     """
-    panels = {"useful page": shares, "full answer": full} if full else {"useful page": shares}
+    panels = {"useful page": shares}
+    if full:
+        panels["full answer"] = full
     heights = [len(panel) + 2 for panel in panels.values()]  # a title takes two rows
     with plt.rc_context({"font.size": LETTERS[PAGE]}):
         size = PAGE, 0.6 + 0.27 * sum(heights)
@@ -233,15 +237,16 @@ def shares_in_five(shares: Sequence, bar: float, full: Sequence = ()) -> None:
 
 def _draw_shares(ax: plt.Axes, shares: Sequence, bar: float, what: str) -> str:
     """Draw a panel, each share with its side in words; return its finding and its values."""
-    words, place = [], {"va": "center", "annotation_clip": False, "size": LETTERS[PAGE]}
+    words = []
     for y, share in enumerate(shares):
-        look, mean = SIDES[share.side], share.found / share.n
+        look, told = SIDES[share.side], SAID[share.side]
         ax.plot([share.low, share.high], [y, y], color=look["color"], linewidth=2)
-        ax.plot(mean, y, **look)
+        ax.plot(share.mean, y, **look)
         weight = "normal" if share.side == "open" else "bold"
-        ax.annotate(f" {mean:.0%} {SAID[share.side]}", (1.02, y), weight=weight, **place)
+        place = {"va": "center", "size": LETTERS[PAGE], "weight": weight}
+        ax.annotate(f" {share.mean:.0%} {told}", (1.02, y), **place)
         ends = f"{share.low:.2f} to {share.high:.2f}"
-        words.append(f"{share.name} {share.found} of {share.n} ({ends}), {SAID[share.side]}")
+        words.append(f"{share.name} {share.found} of {share.n} ({ends}), {told}")
     ax.axvline(bar, color="black", linewidth=1, linestyle="--")
     name_rows(ax, [share.name for share in shares])
     ax.set_xlim(0, 1.02)
@@ -254,30 +259,30 @@ def _clears(shares: Sequence, bar: float) -> str:
     """Return how many kinds clear a bar and which fail it; of one share its own value."""
     kinds = shares[1:]
     if not kinds:
-        return f"{shares[0].found / shares[0].n:.0%} of {shares[0].n} questions"
+        return f"{shares[0].mean:.0%} of {shares[0].n} questions"
     clear = sum(kind.side == "good" for kind in kinds)
-    *most, last = [kind.name for kind in kinds if kind.side == "poor"] or ["none"]
-    failing = f"{', '.join(most)} and {last} fail" if most else f"{last} fails"
     clears = "clear" if clear > 1 else "clears"
-    return f"{clear or 'none'} of {len(kinds)} kinds {clears} {bar:.0%}, {failing}"
+    failing = [kind.name for kind in kinds if kind.side == "poor"]
+    fail = "fail" if len(failing) > 1 else "fails"
+    finding = f"{clear or 'none'} of {len(kinds)} kinds {clears} {bar:.0%}"
+    return f"{finding}, {', '.join(failing) or 'none'} {fail}"
 
 
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     """Plot a point for each query (columns `kind`, `value`), lowest kind first."""
     kinds = values.groupby("kind")["value"].agg(["mean", "size"]).sort_values("mean")
     ax = axes(1.2 + 0.42 * len(kinds), PAGE)
-    places = values["kind"].map({kind: y for y, kind in enumerate(kinds.index)})
-    places = places + offsets(values["kind"], values["value"].round(2), 0.8, 6)
+    rows = kinds.index.get_indexer(values["kind"])
+    places = equal_apart(rows, values["value"].round(2), 0.8, 6)
     low = values["value"] < 0.5
     for part, mark, color in ((~low, "o", DARK), (low, "s", LIGHT)):
         ax.plot(values["value"][part], places[part], mark, color=color, markersize=4)
     ax.plot(kinds["mean"], range(len(kinds)), "|", color="black", ms=22, markeredgewidth=2)
     name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
     ax.set_xlim(-0.03, 1.03)
-    means = ", ".join(f"{kind} {mean:.3f}" for kind, mean in kinds["mean"].items())
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
     below = f"{name} of each query (line: mean; square: below 0.5)"
-    show(ax, title, f"Means of {name}: {means}.", below)
+    show(ax, title, f"Means of {name}: {in_words(kinds['mean'], '.3f')}.", below)
 
 
 def first_ranks(ranks: pd.Series, where: str) -> None:
@@ -292,8 +297,13 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
     title = f"First result relevant: {counts['1']} of {len(ranks)} {where} queries"
-    words = ", ".join(f"{label} {n}" for label, n in counts.items())
-    show(ax, title, f"Queries by rank: {words}.", "rank of the first relevant document", "queries")
+    show(
+        ax,
+        title,
+        f"Queries by rank: {in_words(counts)}.",
+        "rank of the first relevant document",
+        "queries",
+    )
 
 
 def forest(compared: dict, width: float = 7) -> None:
@@ -339,20 +349,20 @@ def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> Non
     show(ax, title, words, "first k chunks", f"share of {n} queries")
 
 
-def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width: float = 7) -> None:
+def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> None:
     """Plot evidence recall by tokens of context (columns), a row of marks for each chunk set.
 
     `verdicts` at `budget`, the large mark, are against the set that has none, the baseline's.
     """
     base = next(name for name in recall.index if name not in verdicts)
     recall = recall.sort_values(budget, ascending=False, kind="stable")
-    ax = axes(1.9 + 0.42 * len(recall), width)
-    place = {"xycoords": ("axes fraction", "data"), "va": "center", "annotation_clip": False}
+    ax = axes(1.9 + 0.42 * len(recall))
+    place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS[7]}
     ax.axvline(recall.at[base, budget], color="black", linestyle=":", linewidth=1)
     for y, (name, row) in enumerate(recall.iterrows()):
         ax.plot(row, [y] * len(row), "-", marker="|", color=GREY, linewidth=1, markersize=8)
         ax.plot(row[budget], y, markersize=9, **VERDICTS[verdicts.get(name, "")])
-        ax.annotate(short(row[budget]), (1.02, y), size=LETTERS[width], **place)
+        ax.annotate(short(row[budget]), (1.02, y), **place)
     name_rows(ax, [*recall.index])
     ax.set_xlim(0, 1.05 * recall.to_numpy().max() or 1)
     verdict_legend(ax, [*verdicts.values(), ""])
@@ -361,8 +371,7 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int, width:
     title += f"{base}, {worse or 'none'} worse"
     columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
-    told = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
-    words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {told}"
+    words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {in_words(verdicts)}"
     below = (
         f"evidence recall within {', '.join(columns)}\ntokens; large mark and number: {budget:,}"
     )

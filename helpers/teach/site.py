@@ -32,8 +32,12 @@ BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the s
 
 
 def write_site(folder: Path = SITE) -> Path:
-    """Build the pages in place of `folder` and return the index. Raises LearnError."""
-    pages = site_pages()
+    """Build the pages in place of `folder` and return the index.
+
+    Raises LearnError or EvalSetError.
+    """
+    evals = evalset.load(evalset.DEFAULT)
+    pages = site_pages(evals)
     if not (SPHINX / "ready").exists():
         raise LearnError("Sphinx is missing: make site sets it up; without make see installing.md")
     with tempfile.TemporaryDirectory() as scratch, files.new_folder(folder) as part:
@@ -42,7 +46,7 @@ def write_site(folder: Path = SITE) -> Path:
             files.write(sources / path.relative_to(ROOT), page)
         words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
         subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
-        searched = try_it.search_script(evalset.load(evalset.DEFAULT))
+        searched = try_it.search_script(evals)
         files.write(built / "_static" / "try_data.js", searched)
         shutil.copytree(built, part, dirs_exist_ok=True)
         if folder.is_dir():
@@ -50,8 +54,8 @@ def write_site(folder: Path = SITE) -> Path:
     return folder / "index.html"
 
 
-def site_pages() -> dict[Path, str]:
-    """Return {path: Markdown or notebook}, a page each. Raises LearnError or EvalSetError."""
+def site_pages(evals: evalset.EvalSet) -> dict[Path, str]:
+    """Return {path: Markdown or notebook}, a page each. Raises LearnError."""
     further, cards = LESSONS / "further" / "README.md", ("README.md", "labeling_guide.md")
     texts = [*LESSONS.glob("*.md"), further, *(ROOT / "evals" / name for name in cards)]
     inside = {*workbook.NOTEBOOKS, *workbook.FURTHER, *texts}
@@ -60,7 +64,7 @@ def site_pages() -> dict[Path, str]:
     trial = ROOT / "try.md"  # the README's picture leads to the page that it shows
     first = first.replace("](notebooks/session_a_corpus_and_labels.ipynb)", f"]({trial.name})", 1)
     pages = {ROOT / "index.md": first + files.page(HERE / "contents.md")}
-    pages[trial] = try_it.page(evalset.load(evalset.DEFAULT))
+    pages[trial] = try_it.page(evals)
     pages |= {path: prose(files.page(path), path.parent, inside) for path in texts}
     stubs = copies.copies_of_lessons(LESSONS, LESSONS)
     for path in inside.difference(texts):

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..label import markup
 from ..measure import baseline, inert, results, runs, text
 from ..measure.evalset import EvalSet, Judgment, Query
-from . import practice
+from . import LearnError, practice
 
 PAGE = Path(__file__).with_name("sphinx") / "try.md"
 FOUND = 5  # results that the page shows
@@ -16,20 +16,35 @@ GRADES = {0: "no fact that helps", 1: "a helpful fact, no answer", 2: "answers i
 
 def page(evals: EvalSet) -> str:
     """Return the page as Markdown; what a set lacks, a hard question or labels, is left out."""
-    pairs = [pair_content(evals, *pair) for pair in practice.first_three(evals)]
-    return inert.template(PAGE, mark=inert.mark_words).render(
-        documents=len(evals.documents),
-        hard=hard_content(evals),
-        pairs=pairs if evals.grades == tuple(GRADES) else [],
-        grades=GRADES,
+
+    def words(question: str) -> set[str]:
+        return {*text.content_words(evals.words(question))}
+
+    labels = stored_labels(evals)
+    filters = {"words": words, "body": markup.markdown_html, "plain": inert.without_markdown}
+    filters |= {"snippet": text.snippet, "mark": inert.mark_words}
+    return inert.template(PAGE, **filters).render(
+        evals=evals,
+        hard=hard_content(evals, labels),
+        labels=[labels[pair] for pair in practice.first_three(evals)],
+        grades=GRADES if evals.grades == tuple(GRADES) else {},
     )
+
+
+def stored_labels(evals: EvalSet) -> dict[tuple[str, str], Judgment]:
+    """Return {(query_id, doc_id): judgment}."""
+    return {label[:2]: label for label in evals.judgments}
 
 
 def search_script(evals: EvalSet) -> str:
     """Return a script that sets TRY: documents, their chunks as offsets in characters, k1 and b.
 
-    A document is its id, title, body, and [start, end] of each chunk in its retrieval text.
+    A document is its id, title, body, and [start, end] of each chunk in its retrieval text. Raises
+    LearnError where the set counts words in another way than the script does.
     """
+    if evals.tokenizer != "words":
+        found = f"found words {evals.tokenizer} in settings.json, wanted words"
+        raise LearnError(f"the search of Try it: {found}")
     spans = defaultdict(list)
     for chunk in baseline.cut(evals):
         spans[chunk.doc_id].append((chunk.start, chunk.end))
@@ -61,8 +76,12 @@ def hardest(evals: EvalSet) -> Query:
     return max(often or candidates, key=lambda query: full_answer(evals, query)[0])
 
 
-def hard_content(evals: EvalSet) -> dict:
-    """Return what the page says of the hardest question, {} where its full answer isn't late."""
+def hard_content(evals: EvalSet, labels: dict[tuple[str, str], Judgment]) -> dict:
+    """Return what the page says of the hardest question, {} where its full answer isn't late.
+
+    Its `question` as text, the `document` at `rank` and its `label`; of words those `asked` for,
+    `shared` by both (sets) and `to_mark`, and `pairs` of (asked, said).
+    """
     query = hardest(evals)
     rank, doc_id = full_answer(evals, query)
     if rank <= FOUND:  # 0 if nothing answers in full
@@ -70,35 +89,13 @@ def hard_content(evals: EvalSet) -> dict:
     document = evals.documents[doc_id]
     pairs = results.read_word_pairs(evals.folder, query.query_id)
     asked = {*text.content_words(evals.words(query.query))}
-    words = asked.union(*(evals.words(said) for _, said in pairs))
-    evidence = stored_label(evals, query.query_id, doc_id).evidence or [()]
     return {
         "question": query.query,
         "rank": rank,
         "document": document,
-        "words": words,
-        "passage": text.snippet(inert.without_markdown(document.text), words),
-        "answer": inert.without_markdown(" … ".join(evidence[0])),
-        "asked": len(asked),
-        "shared": sorted(asked & {*evals.words(document.retrieval_text)}),
+        "label": labels[query.query_id, doc_id],
+        "asked": asked,
+        "shared": asked & {*evals.words(document.retrieval_text)},
+        "to_mark": asked.union(*(evals.words(said) for _, said in pairs)),
         "pairs": pairs,
-    }
-
-
-def stored_label(evals: EvalSet, query_id: str, doc_id: str) -> Judgment:
-    """Return the judgment of a pair that is judged."""
-    return next(label for label in evals.judgments if label[:2] == (query_id, doc_id))
-
-
-def pair_content(evals: EvalSet, query_id: str, doc_id: str) -> dict:
-    """Return what the page shows of a pair to label."""
-    label, document = stored_label(evals, query_id, doc_id), evals.documents[doc_id]
-    question = evals.queries[query_id].query
-    words = {*text.content_words(evals.words(question))}
-    return {
-        "question": question,
-        "label": label,
-        "document": document,
-        "words": words,
-        "body": markup.markdown_html(document.text, words),
     }

@@ -3,7 +3,6 @@
 import base64
 import textwrap
 from collections.abc import Callable
-from operator import eq
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,10 +45,16 @@ def save_week(
     figure, alt = picture(bars, evals.name)
     record.save_figure(figure, PICTURE)
     figures.display_figure(figure, alt)
-    told = {"bars": bars, "ranges": ranges, "run": run, "alt": alt, "next_step": next_step}
-    told["image"] = base64.b64encode(Path(PICTURE).read_bytes()).decode()
-    told |= {"dev": found["summary"]["dev"], "failure": failure}
-    body = inert.template(TEMPLATES / "week.jinja").render(told)
+    body = inert.template(TEMPLATES / "week.jinja").render(
+        alt=alt,
+        image=base64.b64encode(Path(PICTURE).read_bytes()).decode(),
+        bars=bars,
+        run=run,
+        dev=found["summary"]["dev"],
+        ranges=ranges,
+        failure=failure,
+        next_step=next_step,
+    )
     files.write(Path(PAGE), report.page_of("Your week", inert.clean(body)))
     print(f"{PAGE} is written")
 
@@ -68,8 +73,8 @@ def counts_of_week(
         name = run["name"].replace(MERGED, "BM25 merged with ")
         bars["merged"] = Bar(name, round(n * run["means"]["hit@5"]), n)
     if pairs := practice.readings(evals):
-        stored, yours = zip(*pairs, strict=True)
-        equal, kappa = sum(map(eq, stored, yours)), practice.kappa_text(stored, yours, evals.grades)
+        equal = sum(stored == yours for stored, yours in pairs)
+        kappa = practice.kappa_text(*zip(*pairs, strict=True), evals.grades)
         bars["labels"] = Bar("my labels equal to the stored ones", equal, len(pairs), told=kappa)
     if ranges:
         held, words = sum(entry["held"] for entry in ranges), predictions.count_in_words(ranges)
@@ -80,27 +85,29 @@ def counts_of_week(
 
 
 def _confirmed(found: dict) -> dict | None:
-    """Return the run that is better on dev and confirmed on test, None where there is none."""
+    """Return the best on dev of the runs that test confirms, None where there is none."""
+    confirmed = []
     for run in found["compared_dev"]["runs"]:
         halves = run.get("halves", {}).get("test minus dev", {})
         if run["verdict"] == stats.BETTER and halves.get("verdict") == stats.CONFIRMED:
-            return run
-    return None
+            confirmed.append(run)
+    return max(confirmed, key=lambda run: run["means"]["nDCG@10"], default=None)
 
 
 def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> list:
     """Return cause, evidence, card and note of the first failure that the learner named, or []."""
     given = causes() if "causes" in passed_checks() else {}
-    named = {q: told for q, told in given.items() if isinstance(told, tuple | list)}
-    for query_id in filter(named.get, cards):
-        note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
-        return [*named[query_id][:2], cards[query_id], note]
+    for query_id, card in cards.items():
+        if given.get(query_id):
+            cause, why, *_ = given[query_id]
+            note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
+            return [cause, why, card, note]
     return []
 
 
 def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
     """Return a figure with a bar for each count, and the same in words; `name` is the set's."""
-    base, merged, plain = bars["base"], bars.get("merged"), {"parse_math": False}
+    base, merged = bars["base"], bars.get("merged")
     title = f"BM25 finds a useful page for {base.right} of {base.n} questions"
     if merged:
         title = f"The search finds a useful page for {merged.right} of {base.n} questions; "
@@ -110,11 +117,11 @@ def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
         ax.barh(y, 1, 0.36, color=figures.BAND)
         colour = figures.PALE if bar.is_pale else figures.DARK
         ax.barh(y, bar.right / bar.n, 0.36, color=colour)
-        ax.text(0, y - 0.25, textwrap.shorten(bar.words, LABEL, placeholder=" …"), **plain)
+        ax.text(0, y - 0.25, textwrap.shorten(bar.words, LABEL, placeholder=" …"))
         ax.text(1, y - 0.25, f"{bar.right} of {bar.n}", ha="right", weight="bold")
     ax.set(xlim=(0, 1), ylim=(len(bars) - 0.7, -0.8), xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     ax.set_title(textwrap.fill(title, 44), weight="bold")
-    ax.set_xlabel(f"My week of measuring retrieval, on {inert.visible(name)}", size=11, **plain)
+    ax.set_xlabel(f"My week of measuring retrieval, on {inert.visible(name)}", size=11)
     counts = "; ".join(f"{bar.words} {bar.right} of {bar.n}" for bar in bars.values())
     return ax.figure, f"{title}. {counts}."

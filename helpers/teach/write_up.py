@@ -1,7 +1,7 @@
 """The write-up: its sections, the tables beside them, and the rules behind both.
 
-`write_up.jinja` holds the words. Some of them tell what our set shows; where a set shows anything
-else, a table with the same numbers stands in their place. Every number comes from results.json.
+`write_up.jinja` holds the words; what a set doesn't show, they leave out. Every number comes from
+results.json.
 """
 
 import functools
@@ -35,11 +35,7 @@ from . import data_card, figures
 TEMPLATE = TEMPLATES / "write_up.jinja"
 ENOUGH = 0.7  # the bar: a useful document among the first five, of this share of the questions
 NO_WORD = {"no shared word", "missing word"}  # causes of session C that other words would repair
-VERDICTS = {
-    "better": [BETTER],
-    "worse": [WORSE],
-    "too_few": [TOO_FEW],
-}
+VERDICTS = {"better": BETTER, "worse": WORSE, "too_few": TOO_FEW}
 MEASURES = "nDCG@10 MRR@10 hit@1 hit@5 recall@5 recall@10 recall@100 P@10 MAP".split()
 METHOD = {  # what decides how the baseline searches and is measured
     "engine": "{engine}, k1 = {k1}, b = {b}",
@@ -60,7 +56,6 @@ NEEDS_SHOWN = {
 }
 MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
-WIDE = 5  # columns; a wider table is shown as cards on a phone
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
@@ -104,37 +99,16 @@ class WriteUp:
         rows = pd.DataFrame([row | row["measures"] for row in results["per_query"]])
         rows = rows.set_index("query_id")
         self.rows = {half: rows[rows["split"] == half] for half in ("dev", "test")}
-        systems = results["compared_dev"]["runs"]
-        systems = [run | {"gain": run["measures"][run["primary"]]} for run in systems]
-        systems.sort(key=lambda run: -run["gain"]["difference"])
+        compared = results["compared_dev"]
+        by_gain = [run | {"gain": run["measures"][run["primary"]]} for run in compared["runs"]]
+        by_gain.sort(key=lambda run: -run["gain"]["difference"])
         self.systems = _systems(evals.folder / "systems")
-        self.compared = results["compared_dev"] | {"runs": systems}
+        self.compared = compared | {"runs": by_gain}
         filters = {"names": self.in_words, "some": _first_names, "median": median}
         self.template = inert.template(TEMPLATE, p=stats.p_text, **filters)
 
     def section(self, name: str, **more: object):
-        """Return a section for a cell; `more` are further values of its sentences.
-
-        Sentences that tell what our set shows give way to a table where a set shows anything else.
-        """
-        tables = {
-            "numbers": (self.means, "Means of each half, with 95 % intervals"),
-            "next": (self.next_steps, "What other runs, failures and more labels could bring"),
-            "corpus": (self.sizes, "What was searched, and what was asked"),
-            "ranks": (self.marked_queries, "Queries that are shown apart"),
-            "evidence": (self.quotes, "Where one quote is enough, and where all that is needed is"),
-            "chunks": (self.chunk_sets, "Each chunk set against the baseline's"),
-        }
-        if name in tables and not self.is_like_ours:
-            table, caption = tables[name]
-            rows = table()
-            shape = "cards" if len(rows.columns) > WIDE else "narrow"
-            caption = f"{caption}: none" if rows.empty else caption
-            return figures.captioned_table(rows, caption, shape)
-        if name in ("evidence", "chunks"):
-            more |= self.chunk_claims()
-        if name == "needs":
-            more |= self.need_claims()
+        """Return a section for a cell; `more` are further values of its sentences."""
         parts = self.template.blocks[name](self.template.new_context(self.values | more))
         return inert.markdown(inert.paragraphs("".join(parts)))
 
@@ -158,10 +132,10 @@ class WriteUp:
 
     @functools.cached_property
     def claims(self) -> dict[str, Any]:
-        """Return what decides whether the sentences hold, and is told by them."""
+        """Return what the sentences claim of the runs, the kinds and the failures."""
         by_verdict = {}
-        for name, verdicts in VERDICTS.items():
-            by_verdict[name] = [run for run in self.compared["runs"] if run["verdict"] in verdicts]
+        for name, verdict in VERDICTS.items():
+            by_verdict[name] = [run for run in self.compared["runs"] if run["verdict"] == verdict]
         useful, full = self.shares(), self.shares(FULL)
         n_asked = len(self.evals.queries) + len(self.evals.unanswered)
         return {
@@ -187,11 +161,15 @@ class WriteUp:
             **self.claims,
             **data_card.sizes(evals),
             **_reorder_or_fetch(dev, evals),
+            **self.chunk_claims(),
+            **self.need_claims(),
             "half": self.half,
+            "documents": evals.documents,
             "few": report.without_halves(self.results),
             "bar": ENOUGH,
             "full_grade": evals.full_grade,
             "budget": evidence.BUDGET,
+            "left_out": evalset.left_out(evals.waiting),
             "disclosure": data_card.disclosure(evals),
             "beside": [name for name in BESIDE.split() if (evals.folder / name).exists()],
             "dev": len(dev),
@@ -201,23 +179,6 @@ class WriteUp:
             "kinds_in_words": figures.with_code(data_card.kinds_in_words(evals)),
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
-
-    @functools.cached_property
-    def is_like_ours(self) -> bool:
-        """Return whether a set shows all that the sentences take for granted."""
-        claims, told = self.claims, self.results["evidence"]
-        return (
-            self.half == "test"
-            and all(claims[name] for name in VERDICTS)
-            and all(claims[name] for name in ("full", "advised"))
-            and claims["too_few"][0]["gain"]["difference"] <= self.compared["matters"]
-            and claims["widest"].get("more", 0) > 0
-            and len(claims["marked"]) > 0
-            and not self.evals.waiting
-            and all(told.get(half) for half in self.rows)
-            and "any quote" in told["dev"]["by_k"]
-            and self.chunk_claims()["best"]["verdict"] != BETTER
-        )
 
     def _advised(self, better: list[dict]) -> dict[str, Any]:
         """Return what BM25 is best merged with, and what both halves gain at least.
@@ -240,22 +201,21 @@ class WriteUp:
         return {"system": system, "gain": math.floor(gain * 100) / 100}
 
     def chunk_claims(self) -> dict[str, Any]:
-        """Return what the sentences say of dev: the best chunks, and those that count decides.
+        """Return what the sentences say of dev: the other chunk sets, the best last, and `turned`.
 
         `turned` are chunks that hold more than the baseline's by one count and less by the other,
         of several those furthest apart; `gains` are the two: any quote, and what suffices.
         """
-        others = self.chunk_sets().loc[["dev"]].sort_values("difference", kind="stable")
-        quotes = self.quotes()
-        recall = quotes.loc["dev"].set_index("chunks").iloc[:, -2:]
-        base = self.results["method"]["chunker"]
-        gains = recall.drop(base) - recall.loc[base]
+        quotes, others = self.quotes(), self.chunk_sets()
+        others = others[others.index == "dev"].sort_values("difference", kind="stable")
+        told = {"quotes": quotes, "others": others.to_dict("records"), "turned": "", "gains": []}
+        recall = quotes[quotes.index == "dev"].set_index("chunks").iloc[:, -2:]
+        gains = recall - recall.reindex([self.results["method"]["chunker"]]).iloc[0]
         gains = gains[gains.prod(axis=1) < 0]
-        told = {"n_others": len(others), "best": others.iloc[-1].to_dict(), "quotes": quotes}
-        if gains.empty:
-            return told | {"turned": "", "gains": []}
-        turned = gains.diff(axis=1).iloc[:, -1].abs().idxmax()
-        return told | {"turned": turned, "gains": [*gains.loc[turned]]}
+        if len(gains):
+            turned = gains.diff(axis=1).iloc[:, -1].abs().idxmax()
+            told |= {"turned": turned, "gains": [*gains.loc[turned]]}
+        return told
 
     def shares(self, measure: str = "hit@5") -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first.
@@ -266,7 +226,7 @@ class WriteUp:
         if measure not in rows:
             return []
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
-        kinds.sort(key=lambda kind: (-kind.found / kind.n, kind.name))
+        kinds.sort(key=lambda kind: (-kind.mean, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
 
     def marked_queries(self) -> pd.DataFrame:
@@ -305,38 +265,10 @@ class WriteUp:
             query = self.rows["dev"].loc[card["query_id"]].to_dict()
             ranks = {doc_id: f"rank {n}" for n, (doc_id, _) in enumerate(query["retrieved"], 1)}
             note = figures.with_code(notes.get(card["query_id"], ""))
-            values = {"card": card, "query": query, "note": note}
-            for side in ("wanted", "rival"):
-                values[f"{side}_at"] = ranks.get(card[side], "after rank 10")
-                values[f"{side}_title"] = self.evals.documents[card[side]].title
-            shown.append(values)
+            shown.append({"card": card, "query": query, "ranks": ranks, "note": note})
         return shown
 
-    # Tables, the first ones in place of sentences.
-
-    def next_steps(self) -> pd.DataFrame:
-        """Return which runs differ on dev, what failures share, and the price of more labels."""
-        claims, cards = self.claims, self.results["cards"]
-        names = {side: [run["name"] for run in claims[side]] for side in ("better", "worse")}
-        shows = f"questions that show a difference of {self.compared['matters']:g}"
-        found = {
-            "other runs on dev": len(self.compared["runs"]),
-            "shown to rank better": ", ".join(names["better"]) or "none",
-            "shown to rank worse": ", ".join(names["worse"]) or "none",
-            "failure cards": len(cards),
-            "of these, a rival that nobody has judged": sum(card["unjudged"] for card in cards),
-            "of these, a wanted document that lacks the words": claims["lacking"],
-            "dev questions": self.compared["n"],
-            shows: claims["widest"].get("needed", "no run is undecided"),
-            "judged pairs of a question": claims["pairs_each"],
-        }
-        return pd.DataFrame({"on dev": found})
-
-    def sizes(self) -> pd.DataFrame:
-        """Return the counts of the data card, and what no measure sees."""
-        counts = {"set": self.evals.name, **data_card.counts(self.evals)}
-        counts["left out"] = evalset.left_out(self.evals.waiting) or "none"
-        return pd.DataFrame({"count": counts})
+    # Tables.
 
     def quotes(self) -> pd.DataFrame:
         """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""
@@ -428,12 +360,12 @@ class WriteUp:
 
     def need_claims(self) -> dict:
         """Return the shortest question with several needs, what it asked, what is met of such."""
+        told = self.results["evidence"].get(self.half, {}).get("needs")
         several = [query for query in self.evals.queries.values() if query.needs]
-        if not several:
+        if not (several and told):
             return {"asked": {}}
         example = min(several, key=lambda query: (len(query.query), query.query_id))
-        met = self.results["evidence"][self.half]["needs"]["means"]
-        return {"example": example.query, "asked": example.needs, "met": met}
+        return {"example": example.query, "asked": example.needs, "met": told["means"]}
 
     def needs(self) -> pd.DataFrame:
         """Return what chunks bring to the questions with several needs, by half; see NEEDS_READ."""

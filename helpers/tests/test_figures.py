@@ -58,7 +58,7 @@ def test_shares_stand_against_the_bar_each_panel_with_its_finding(drawn):
     ("sides", "told"),
     [
         (["good", "good", "open"], "2 of 3 kinds clear 70%, none fails"),
-        (["good", "poor", "poor", "poor"], "1 of 4 kinds clears 70%, k1, k2 and k3 fail"),
+        (["good", "poor", "poor", "poor"], "1 of 4 kinds clears 70%, k1, k2, k3 fail"),
     ],
 )
 def test_the_finding_names_every_kind_that_fails(sides, told):
@@ -153,7 +153,7 @@ def test_evidence_by_budget(drawn):
     means = [[0.2, 0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.5, 0.6, 0.62], [0, 0, 0, 0, 0]]
     recall = pd.DataFrame(means, ["fixed", "small", "x"], evidence.BUDGETS)
     verdicts = {"small": stats.TOO_FEW, "x": stats.WORSE}
-    figures.evidence_by_budget(recall, verdicts, 2000, figures.PAGE)
+    figures.evidence_by_budget(recall, verdicts, 2000)
     figures.evidence_by_budget(recall, {"fixed": stats.WORSE, "x": stats.BETTER}, 2000)
     figures.evidence_by_budget(recall * 0, verdicts, 2000)  # nothing found
     (ax, told), (other, _), (none, _) = drawn
@@ -179,7 +179,9 @@ def test_verdicts_differ_in_grey_and_in_their_marks():
     looks = [figures.VERDICTS[of] for of in figures.VERDICTS if of != stats.SAME_RUN]
     greys = sorted(np.dot(GREY, matplotlib.colors.to_rgb(look["color"])) for look in looks)
     assert np.diff(greys).min() > 0.05
-    assert len({(look["marker"], look["markerfacecolor"]) for look in looks}) == len(looks)
+    assert len(
+        {(look["marker"], look.get("markerfacecolor", look["color"])) for look in looks}
+    ) == len(looks)
 
 
 def test_a_figure_is_displayed_once_with_its_words_and_closed(monkeypatch):

@@ -160,10 +160,10 @@ def test_overlap_by_kind(drawn):
         corpus.overlap(pd.DataFrame({"kind": [*kinds], "overlap": values}))
         assert title(drawn[-1][0]).startswith(claim), kinds
     ax, _ = drawn[0]
-    assert rows(ax) == ["a  0.75", "b  0.17"]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.75, 0.5 / 3])
+    assert rows(ax) == ["b  0.17", "a  0.75"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.5 / 3, 0.75])
     places = {*points(ax)["o"]}
-    assert len(places) == 5 and all(round(y) == (x < 0.5) for x, y in places)  # equal ones apart
+    assert len(places) == 5 and all(round(y) == (x >= 0.5) for x, y in places)  # equal ones apart
 
 
 def test_a_page_of_chunks_marks_where_each_begins_and_ends_and_what_two_share():
@@ -216,17 +216,17 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     ranking.score_parts(BARS, "my question")
     (ax, _), (few, _), (own, _) = drawn
     assert bars(ax) == [  # disk, the, a, c, b, others
-        (0, 5.0), (0, 0), (5, 1.0), (0, 1.5), (0, -0.5), (0, 0),
-        (6, 0.2), (1.5, 0.4), (6.2, 0.3), (0, 0), (6.5, 0.25), (1.9, 0.2),
+        (0, 5.0), (0, 0), (5, 1.0), (0, 1.5), (0, -0.5), (1.5, 0),
+        (6, 0.2), (1.5, 0.4), (6.2, 0.3), (1.9, 0), (6.5, 0.25), (1.9, 0.2),
     ]  # fmt: skip
     labels = ["disk", "the", "a", "c", "b", "2 other words"]
     assert words(ax.figure.legends[0].get_texts()) == labels
     assert len({bar.get_facecolor() for bar in ax.patches}) == len(labels)
     assert texts(ax)[:-4] == [  # of the parts that have room for it
-        ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, -1), ("0.4", 1.7, -1),
+        ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, 1), ("0.4", 1.7, 1),
     ]  # fmt: skip
-    assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, -1)]  # where bars end
-    assert texts(ax)[-2:] == [("rival#0", 0, 0.3), ("wanted#2", 0, -0.7)]
+    assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, 1)]  # where bars end
+    assert texts(ax)[-2:] == [("rival#0", 0, -0.3), ("wanted#2", 0, 0.7)]
     assert title(ax) == "“disk” gives the first 5.0 points more, all words together 4.1"
     assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
     assert words(own.figure.legends[0].get_texts()) == labels
@@ -295,7 +295,8 @@ def test_ten_cells_fill_what_is_relevant_and_frame_the_first_k(drawn):
 def test_the_gains_of_a_ranking_lie_above_those_of_the_ideal_order(drawn):
     for k in (5, 2):
         scores.gains_against_ideal([*"abcde"], {"x": 1, "b": 2, "d": 1, "c": 0}, k)
-    (ax, told), (cut, _) = drawn
+    scores.gains_against_ideal(["a"], {"a": 0}, 5)
+    (ax, told), (cut, _), (none, _) = drawn
     second, third, fourth = (1 / math.log2(rank + 1) for rank in (2, 3, 4))
     wanted = [(0, 2 * second), (2 * second, fourth), (0, 2), (2, second), (2 + second, third)]
     assert bars(ax) == [pytest.approx(pair) for pair in wanted]
@@ -304,6 +305,7 @@ def test_the_gains_of_a_ranking_lie_above_those_of_the_ideal_order(drawn):
     assert [to_hex(bar.get_facecolor()) == DARK for bar in ax.patches] == [1, 0, 1, 0, 0]
     assert title(ax) == "nDCG@5 is 1.69 of 3.13: .54" and "yours: d at rank 4 adds 0.43" in told
     assert title(cut) == "nDCG@2 is 1.26 of 2.63: .48"
+    assert title(none) == "nDCG@5 is 0.00 of 0.00: .00"
 
 
 def test_one_draw_shows_what_it_left_out_and_its_mean(drawn):
@@ -312,13 +314,15 @@ def test_one_draw_shows_what_it_left_out_and_its_mean(drawn):
     ((ax, _),) = drawn
     places = np.random.default_rng(3).choice(4, 4)
     left_out = {*range(4)} - {*places.tolist()}
-    ours, hollow, mean, drawn_again, new_mean = ax.lines
-    assert [*ours.get_xdata()] == [*values] and rows(ax) == ["our values", "one draw"]
+    both, hollow, means = ax.lines
+    assert [*both.get_xdata()[:4]] == [*values] and rows(ax) == ["our values", "one draw"]
     assert {*hollow.get_xdata()} == {values[n] for n in left_out}
     assert hollow.get_markerfacecolor() == "white"
-    assert sorted(drawn_again.get_xdata()) == sorted(values[places])
+    assert {*map(round, hollow.get_ydata())} == {0}
+    assert [*both.get_xdata()[4:]] == [*values[places]]
+    assert [*map(round, both.get_ydata())] == [0] * 4 + [1] * 4
     shown = values.mean(), values[places].mean()
-    assert (mean.get_xdata()[0], new_mean.get_xdata()[0]) == shown
+    assert [*means.get_xdata()] == [*shown] and [*means.get_ydata()] == [0, 1]
     told = (
         f"One draw leaves out {len(left_out)} of 4 queries: its mean is {shown[1]:.3f}, not 0.438"
     )

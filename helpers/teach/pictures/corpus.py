@@ -2,7 +2,6 @@
 
 from math import ceil
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.colors import PowerNorm
@@ -11,7 +10,7 @@ from ...measure import results, text
 from ...measure.evalset import Document, EvalSet, Query
 from ...measure.text import how_many
 from .. import figures
-from ..figures import DARK, LIGHT, offsets
+from ..figures import DARK, LIGHT, in_words
 
 ROWS = 18  # kinds or services a picture holds; those with the fewest documents are one row
 SQUARES = 60  # a row of the grid; where a service has more documents, a square stands for several
@@ -20,21 +19,24 @@ REST = "all others"
 
 def words_of_both(evals: EvalSet, query: Query, document: Document) -> None:
     """Say and plot which content words of a query its page has, and what it says for others."""
-    asked, page = text.content_words(evals.words(query.query)), evals.words(document.retrieval_text)
-    rows = {word: word if word in page else "" for word in asked}
-    share = f"share {sum(map(bool, rows.values()))} of {how_many(len(rows), 'content word')}"
-    told = f"They {share}: {', '.join(filter(None, rows.values())) or 'none'}."
+    page = {*evals.words(document.retrieval_text)}
+    asked = [*dict.fromkeys(text.content_words(evals.words(query.query)))]
+    shared = [word for word in asked if word in page]
+    missing = [word for word in asked if word not in page]
+    instead = {}
     for own, other in results.read_word_pairs(evals.folder, query.query_id):
-        words = evals.words(own)  # asked for, and not on the page
-        if not any(rows.get(word, word) for word in words) and {*evals.words(other)} <= {*page}:
-            rows = {word: rows[word] for word in rows if word not in words} | {own: other}
-    if instead := {own: other for own, other in rows.items() if other not in ("", own)}:
+        words = evals.words(own)
+        if {*words} <= {*missing} and {*evals.words(other)} <= page:
+            instead[own] = other
+            missing = [word for word in missing if word not in words]
+    share = f"share {len(shared)} of {how_many(len(asked), 'content word')}"
+    told = f"They {share}: {', '.join(shared) or 'none'}."
+    if instead:
         own, others = ", ".join(instead), ", ".join(instead.values())
         told = f"The question says {own}; the page says {others}. {told}"
     print(told)
-    _draw_words(
-        sorted(rows.items(), key=lambda row: not row[1])[:ROWS], f"Question and page {share}", told
-    )
+    rows = {word: word for word in shared} | instead | dict.fromkeys(missing, "")
+    _draw_words([*rows.items()][:ROWS], f"Question and page {share}", told)
 
 
 def _draw_words(rows: list[tuple[str, str]], title: str, told: str) -> None:
@@ -71,25 +73,24 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     """
     kinds = frequent(corpus.kind)
     medians = corpus.tokens.groupby(kinds).median().sort_values(kind="stable")
-    edges = np.linspace(0, corpus.tokens.max(), 41)
-    counts = [np.histogram(corpus.tokens[kinds == kind], edges)[0] for kind in medians.index]
-    figure, ax = plt.subplots(figsize=(figures.PAGE, 1 + 0.165 * len(medians)))
-    more, middle = PowerNorm(0.5, vmin=0), range(len(medians))  # few documents are seen, too
-    ax.pcolormesh(edges, np.arange(len(medians) + 1) - 0.5, counts, cmap="Blues", norm=more)
+    places = medians.index.get_indexer(kinds)
+    ax = figures.axes(1 + 0.165 * len(medians), figures.PAGE)
+    bins = np.linspace(0, corpus.tokens.max(), 41), np.arange(len(medians) + 1) - 0.5
+    more = PowerNorm(0.5, vmin=0)  # few documents are seen, too
+    ax.hist2d(corpus.tokens, places, bins, cmap="Blues", norm=more)
+    ax.autoscale(axis="x")  # the line may lie beyond
     ax.plot([], [], "s", color=DARK, label="darker: more")
-    look = {"color": "black", "markerfacecolor": "white", "markersize": 6}
-    ax.plot(medians, middle, "o", label="median", **look)
+    ax.plot(medians, range(len(medians)), "o", color="black", mfc="white", label="median")
     line = {"color": LIGHT, "linestyle": "--", "linewidth": 2}
     ax.axvline(chunk_size, label=f"{chunk_size} tokens", **line)
     figures.name_rows(ax, medians.index)
-    ax.set(xlabel="tokens of a document")
+    ax.tick_params(labelsize=10)  # rows are low
     ax.grid(visible=False)
-    figure.legend(loc="outside lower right", ncols=3, frameon=False)
+    ax.figure.legend(loc="outside lower right", ncols=3, frameon=False)
     share = (corpus.tokens > chunk_size).mean()
     title = f"{share:.0%} of documents have over {chunk_size} tokens"
-    ax.set_title(title)
-    values = ", ".join(f"{kind} {median:.0f}" for kind, median in medians.items())
-    figures.display_figure(figure, f"{title}. Median tokens by kind: {values}.")
+    values = f"Median tokens by kind: {in_words(medians, '.0f')}."
+    figures.show(ax, title, values, "tokens of a document")
 
 
 def halves(sizes: pd.Series, half: pd.Series) -> None:
@@ -98,7 +99,7 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
     `sizes` are the queries of each group, `half` says where they stand.
     """
     rows = {name: sizes[half == name].sort_values(ascending=False) for name in sorted({*half})}
-    figure, ax = plt.subplots(figsize=(figures.PAGE, 0.9 + 0.5 * len(rows)))
+    ax = figures.axes(0.9 + 0.5 * len(rows), figures.PAGE)
     edge = {"edgecolor": "white", "linewidth": min(0.5, 60 / len(sizes))}  # many are thin
     for y, of in enumerate(rows.values()):
         ax.barh([y] * len(of), of, 0.7, of.cumsum() - of, color=DARK, **edge)
@@ -109,9 +110,9 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
         title = f"{how_many(torn, 'group')} in both halves: a leak"
     elif len(rows) == 1:
         title = f"All queries are in {half.iloc[0]}"
-    ax.set(xlabel="queries; a block: tied by shared full answers", title=title)
     values = "; ".join(f"{n}: {len(of)}, the largest {of.iloc[0]}" for n, of in rows.items())
-    figures.display_figure(figure, f"{title}. Groups of {values}.")
+    below = "queries; a block: tied by shared full answers"
+    figures.show(ax, title, f"Groups of {values}.", below)
 
 
 def coverage(corpus: pd.DataFrame) -> None:
@@ -122,7 +123,7 @@ def coverage(corpus: pd.DataFrame) -> None:
     rows = corpus.reached.groupby(frequent(corpus.service)).agg(["count", "sum", "mean"])
     rows = rows.sort_values(["mean", "count"], ascending=[False, True], kind="stable")
     each = ceil(rows["count"].max() / SQUARES)  # documents that a square stands for
-    figure, ax = plt.subplots(figsize=(7, 1 + 0.2 * len(rows)))
+    ax = figures.axes(1 + 0.2 * len(rows))
     look = {"marker": "s", "linestyle": "none", "markersize": 4, "color": DARK}
     for y, (n, reached, _) in enumerate(rows.itertuples(index=False)):
         filled, squares = round(reached / each), ceil(n / each)
@@ -132,16 +133,17 @@ def coverage(corpus: pd.DataFrame) -> None:
     labels = [f"{service}  {reached} of {n}" for service, n, reached, _ in rows.itertuples()]
     ax.set_yticks(range(len(rows)), labels)
     ax.set_xticks([])
-    ax.tick_params(axis="y", length=0)
+    ax.tick_params(length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     many = "a document" if each == 1 else f"{each} documents"
-    ax.set(xlabel=f"a square is {many}: filled where a query asks for it", xlim=(-1, SQUARES))
+    ax.set_xlim(-1, SQUARES)
     ax.margins(y=0.5 / len(rows))
     title = f"Queries ask for {corpus.reached.sum()} of {len(corpus)} documents"
-    title += f", least for {rows.index[-1]}" if len(rows) > 1 else ""
-    ax.set_title(title)
-    figures.display_figure(figure, f"{title}. {', '.join(labels[::-1])}.".replace("  ", " "))
+    if len(rows) > 1:
+        title += f", least for {rows.index[-1]}"
+    values = f"{', '.join(labels[::-1])}.".replace("  ", " ")
+    figures.show(ax, title, values, f"a square is {many}: filled where a query asks for it")
 
 
 def overlap(queries: pd.DataFrame) -> None:
@@ -150,19 +152,17 @@ def overlap(queries: pd.DataFrame) -> None:
     A bar shows the mean of the kind, and its end says it.
     """
     kinds = frequent(queries.kind)
-    means = queries.overlap.groupby(kinds).mean().sort_values(ascending=False)
-    figure, ax = plt.subplots(figsize=(7, 1.3 + 0.4 * len(means)))
+    means = queries.overlap.groupby(kinds).mean().sort_values()
+    ax = figures.axes(1.3 + 0.4 * len(means))
     ax.barh(range(len(means)), means, color="#cfdbe8", edgecolor=DARK, linewidth=0.8)
-    places = kinds.map({kind: n for n, kind in enumerate(means.index)})
-    places = places + offsets(kinds, queries.overlap.round(6), 0.7, 9)
+    places = means.index.get_indexer(kinds)
+    places = figures.equal_apart(places, queries.overlap.round(6), 0.7, 9)
     ax.plot(queries.overlap, places, "o", color=DARK, alpha=0.7, markersize=4)
-    ax.set_yticks(range(len(means)), [f"{kind}  {mean:.2f}" for kind, mean in means.items()])
-    ax.grid(axis="y", visible=False)
-    ax.set(xlabel="share of content words found in a relevant document", xlim=(-0.02, 1.02))
-    title = f"Queries share {means.iloc[-1]:.2f} of their content words with an answer, on average"
+    figures.name_rows(ax, [f"{kind}  {mean:.2f}" for kind, mean in means.items()])
+    ax.set_xlim(-0.02, 1.02)
+    title = f"Queries share {means.iloc[0]:.2f} of their content words with an answer, on average"
     if len(means) > 1:
-        lowest = means.index[means.round(2) == means.round(2).iloc[-1]]
-        title = f"Fewest shared words: {' and '.join(lowest)}, {means.iloc[-1]:.2f} on average"
-    ax.set_title(title)
-    values = ", ".join(f"{kind} {mean:.2f}" for kind, mean in means.items())
-    figures.display_figure(figure, f"{title}. Mean share by kind: {values}. Each point is a query.")
+        lowest = means.index[means.round(2) == means.round(2).iloc[0]]
+        title = f"Fewest shared words: {' and '.join(lowest)}, {means.iloc[0]:.2f} on average"
+    values = f"Mean share by kind: {in_words(means[::-1], '.2f')}. Each point is a query."
+    figures.show(ax, title, values, "share of content words found in a relevant document")

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 
 from ...measure.evalset import Query
-from ...measure.inert import Markup, mark_words, visible, without_markdown
+from ...measure.inert import Markup, mark_words, template, visible, without_markdown
+from ...measure.installation import TEMPLATES
 from ...measure.text import how_many, snippet
 from .. import record
-from ..figures import DARK, GREEN, HALO, LIGHT, PALE, axes, show
+from ..figures import DARK, GREEN, HALO, LIGHT, PALE, axes, in_words, show
 
 STACKED = 5  # words that have a part of their own
 WIDE = 0.06  # of the longest bar, for a number inside a part
@@ -19,11 +19,6 @@ INSIDE = {"ha": "center", "va": "center", "fontsize": 12, "path_effects": HALO}
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
 TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
-PAGE = (
-    "white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.85em;line-height:1.5;"
-    "padding:0.6em;border:1px solid #999;background:#ffffff;color:#111111"
-)
-EDGE = "padding:0 0.15em;background:#111111;color:#ffffff;font-size:0.85em"
 OWN = "session_b.png"
 Stretch = tuple[int, int]  # start and end, in characters
 
@@ -40,20 +35,20 @@ def chunk_page(body: str, spans: list[Stretch]) -> Markup:
     The number of each chunk stands where it begins and where it ends, for who sees no tints.
     `spans` are in the order of the text; what lies past its end is left out.
     """
-    page, stretch = Markup(""), Markup('<span style="background:{}">{}{}{}</span>')
+    stretches = []
     edges = {edge for span in spans for edge in span if edge < len(body)}
     for start, end in pairwise(sorted({0, *edges, len(body)})):
-        holding = []
-        begins, ends = Markup(""), Markup("")
+        holding, begun, ended = [], [], []
         for number, (first, last) in enumerate(spans, 1):
             if first <= start and end <= last:
                 holding.append(number)
             if first == start:
-                begins += _edge(number, "begins")
+                begun.append(number)
             if last == end:
-                ends += _edge(number, "ends")
-        page += stretch.format(Markup(_tint(holding)), begins, body[start:end], ends)
-    return Markup('<div style="{}">{}</div>').format(Markup(PAGE), page)
+                ended.append(number)
+        stretches.append((Markup(_tint(holding)), begun, body[start:end], ended))
+    page = template(TEMPLATES / "chunk_page.jinja")
+    return Markup(page.render(stretches=stretches))
 
 
 def _tint(holding: list[int]) -> str:
@@ -63,35 +58,34 @@ def _tint(holding: list[int]) -> str:
     return SHARED if len(holding) > 1 else TINTS[(holding[0] - 1) % 2]
 
 
-def _edge(number: int, what: str) -> Markup:
-    """Return the mark of a chunk's edge, with words for who hears the page."""
-    mark = f"▸{number}" if what == "begins" else f"{number}◂"
-    page = Markup('<b role="img" aria-label="chunk {} {}" style="{}">{}</b>')
-    return page.format(number, Markup(what), Markup(EDGE), mark)
-
-
 def weights(curves: dict[str, list[float]], n_docs: int) -> None:
     """Draw the weight of a word against the number of documents that hold it, from 1 on.
 
     The title tells how the first of `curves` rises past half of the documents: where ln(...) is
     negative, rank_bm25 puts a part of the mean in its place.
     """
-    ax = axes(3.6)
+    ax, told, half = axes(3.6), [], n_docs // 2
+    places = sorted({1, n_docs // 4, half, half + 1, n_docs})
     place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom", "fontsize": 12}
     for (name, values), mark, color in zip(curves.items(), "o^", (LIGHT, DARK), strict=False):
         ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)
         n = 3 * len(values) // 4
         ax.annotate(name, (n + 1, values[n]), color=color, **place)
-    name, half = next(iter(curves)), n_docs // 2
+        weights_at = ", ".join(f"{values[n - 1]:.2f} at {n}" for n in places)
+        told.append(f"{name} {weights_at}")
+    name = next(iter(curves))
     low, high = curves[name][half - 1 : half + 1]
     arrow = {"arrowstyle": "->", "color": "black"}
     ax.annotate("", (half + 1, high), (half, low), arrowprops=arrow)
     title = f"{name}: one more document, and the weight jumps from {low:.2f} to {high:.2f}"
     ax.axhline(0, color="black", linewidth=1)
-    places = sorted({1, n_docs // 4, half, half + 1, n_docs})
-    rows = (", ".join(f"{curve[n - 1]:.2f} at {n}" for n in places) for curve in curves.values())
-    values = "; ".join(map("{} {}".format, curves, rows))
-    show(ax, title, f"{values}.", f"documents that hold the word, of {n_docs}", "weight (IDF)")
+    show(
+        ax,
+        title,
+        f"{'; '.join(told)}.",
+        f"documents that hold the word, of {n_docs}",
+        "weight (IDF)",
+    )
 
 
 def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
@@ -135,8 +129,7 @@ def useful_in_five(counts: dict[str, int], n: int) -> None:
     ax.set(xlim=(0, n), yticks=[])
     ax.invert_yaxis()
     title = f"{newest}: a useful page for {counts[newest]} of {n} questions"
-    values = ", ".join(f"{name} {count}" for name, count in counts.items())
-    show(ax, title, f"{values}.", "dev questions with a useful page in the first five")
+    show(ax, title, f"{in_words(counts)}.", "dev questions with a useful page in the first five")
 
 
 def own_ranking(question: str, bars: dict[str, dict[str, float]]) -> None:
@@ -165,12 +158,11 @@ def score_parts(bars: dict[str, dict[str, float]], question: str = "") -> plt.Fi
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
     _stack(ax, stacked)
     for row, name in enumerate(bars):
-        ax.text(0, 0.3 - row, shortened_to(name, 66), fontsize=12)
-    ax.set(yticks=[], ylim=(0.4 - len(bars), 0.7))
+        ax.text(0, row - 0.3, shortened_to(name, 66), fontsize=12)
+    ax.set(yticks=[], ylim=(len(bars) - 0.4, -0.7))
     ax.margins(x=0.12)
     ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
-    rows = (", ".join(f"{word} {part:.2f}" for word, part in bar.items()) for bar in bars.values())
-    values = "; ".join(map("{}: {}".format, bars, rows))
+    values = "; ".join(f"{name}: {in_words(bar, '.2f')}" for name, bar in bars.items())
     title = _heaviest(parts.iloc[:, 0]) if question else _ahead(parts)
     show(ax, title, f"{values}.", f"score for “{question}”" if question else "score")
     return ax.figure
@@ -192,19 +184,16 @@ def _ahead(parts: pd.DataFrame) -> str:
 
 def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
     """Draw a bar for each column, the first on top, with its sum; wide parts show their size."""
-    rows = [*range(0, -len(parts.columns), -1)]
-    room = WIDE * parts.sum().max()
-    ends = np.zeros((2, len(rows)))  # below and above 0
-    for (label, widths), color, hatch in zip(parts.iterrows(), COLOURS, HATCHES, strict=False):
-        side = np.where(widths > 0, 1, 0), np.arange(len(rows))
-        look = {"color": color, "hatch": hatch, "edgecolor": "white", "label": label}
-        starts = ends[side]
-        ax.barh(rows, widths, 0.5, starts, **look)
-        for row, start, width in zip(rows, starts, widths, strict=True):
-            if width > room:
-                ax.text(start + width / 2, row, f"{width:.1f}", **INSIDE)
-        ends[side] += widths
-    for row, end, total in zip(rows, ends[1], parts.sum(), strict=True):
+    sums = parts.sum()
+    look = {"width": 0.5, "color": COLOURS, "edgecolor": "white"}
+    parts.T.plot.barh(stacked=True, ax=ax, legend=False, **look)
+    for bars, hatch in zip(ax.containers, HATCHES, strict=False):
+        plt.setp(bars, hatch=hatch)
+        for bar in bars:
+            if bar.get_width() > WIDE * sums.max():
+                ax.text(*bar.get_center(), f"{bar.get_width():.1f}", **INSIDE)
+    ends = parts.clip(lower=0).sum()
+    for row, (end, total) in enumerate(zip(ends, sums, strict=True)):
         ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
 
 
@@ -216,14 +205,9 @@ def result_card(
     `hits` is {doc_id: (title, text of its best chunk)}, best first; `missing` are the words of the
     query that no relevant document contains.
     """
-    kind = f" ({query.kind})" if query.kind != "unspecified" else ""
-    card = Markup("<h4>{}</h4>").format(f"{query.query_id}{kind}: {query.query}")
-    row = Markup("<p>{} {}. <b>{}</b><br>{}</p>")
     best = next((doc_id for doc_id in hits if doc_id in query.relevant_doc_ids), None)
-    for rank, (doc_id, (title, text)) in enumerate(hits.items(), 1):
-        if rank <= top or doc_id == best:
-            plain = without_markdown(text)
-            tick = "✓" if doc_id in query.relevant_doc_ids else "·"
-            card += row.format(tick, rank, title, mark_words(snippet(plain, words), words))
-    lacking = Markup("<p>Words in no relevant document: {}</p>")
-    return card + lacking.format(", ".join(missing) or "none")
+    filters = {"plain": without_markdown, "snippet": snippet, "mark": mark_words}
+    card = template(TEMPLATES / "result_card.jinja", **filters).render(
+        query=query, hits=hits, top=top, best=best, words=words, missing=missing
+    )
+    return Markup(card)

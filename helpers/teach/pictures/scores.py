@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from ..figures import DARK, GREEN, GREY, LIGHT, axes, name_ends, name_rows, offsets, short, show
+from ..figures import DARK, GREEN, GREY, LIGHT, axes, equal_apart, name_ends, name_rows, short, show
 
 PALE = "#c3cfdc"
 HEIGHT = 3.4  # inches
+FIRST = 10  # results in which a useful one is looked for
 PATTERNS = 10_000  # sign patterns or samples drawn for a histogram
 
 
@@ -17,15 +18,15 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
     """Draw the ranks as cells, those of relevant documents filled and the first `k` framed."""
     relevant = {doc_id for doc_id in grades if grades[doc_id] > 0}
     found, missed = len(relevant & {*ranking[:k]}), ", ".join(sorted(relevant - {*ranking}))
-    ranks, ax = np.arange(1, len(ranking) + 1), axes(1.7)
-    ax.bar(ranks, 1, 1, color=[DARK if d in relevant else "white" for d in ranking], edgecolor=DARK)
-    for rank, doc_id in zip(ranks, ranking, strict=True):
-        color = "white" if doc_id in relevant else "black"
-        ax.text(rank, 0.5, doc_id, ha="center", va="center", color=color, size=14)
+    ax, last = axes(1.7), len(ranking)
+    for rank, doc_id in enumerate(ranking, 1):
+        color, ink = (DARK, "white") if doc_id in relevant else ("white", "black")
+        ax.bar(rank, 1, 1, color=color, edgecolor=DARK)
+        ax.text(rank, 0.5, doc_id, ha="center", va="center", color=ink, size=14)
     ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
     shares = f"hit@{k} = {found > 0:d}\nrecall@{k} = {found}/{len(relevant)}\nP@{k} = {found}/{k}"
-    ax.text(ranks[-1] + 0.8, 0.5, shares, va="center", linespacing=1.4)
-    ax.set(xlim=(0.3, ranks[-1] + 0.7), ylim=(-0.15, 1.15), xticks=ranks, yticks=[])
+    ax.text(last + 0.8, 0.5, shares, va="center", linespacing=1.4)
+    ax.set(xlim=(0.3, last + 0.7), ylim=(-0.15, 1.15), xticks=range(1, last + 1), yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     title = f"{found} of the first {k} are relevant, of {len(relevant)} in all"
@@ -36,23 +37,24 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
 def gains_against_ideal(ranking: list[str], grades: dict[str, int], k: int) -> None:
     """Draw what each of the first `k` documents adds to DCG, above the same of the ideal order."""
     ideal = sorted(grades, key=lambda doc_id: -grades[doc_id])
-    ax, sums, words = axes(2.2), [], []
+    ax, dcg, words = axes(2.2), {}, []
     for y, (name, order) in enumerate({"yours": ranking, "ideal": ideal}.items()):
         left = 0.0
         for rank, doc_id in enumerate(order[:k], 1):
             grade = grades.get(doc_id, 0)
             if grade > 0:
-                gain, strong = grade / math.log2(rank + 1), grade == max(grades.values())
-                ax.barh(y, gain, 0.8, left, color=DARK if strong else PALE, edgecolor="white")
-                ink, where = "white" if strong else "black", (left + gain / 2, y)
-                ax.text(*where, f"{doc_id}\nrank {rank}", ha="center", va="center", color=ink)
+                gain = grade / math.log2(rank + 1)
+                color, ink = (DARK, "white") if grade == max(grades.values()) else (PALE, "black")
+                bar = ax.barh(y, gain, 0.8, left, color=color, edgecolor="white")
+                ax.bar_label(bar, [f"{doc_id}\nrank {rank}"], label_type="center", color=ink)
                 words.append(f"{name}: {doc_id} at rank {rank} adds {gain:.2f}")
                 left += gain
-        sums.append(left)
+        dcg[name] = left
         ax.text(left, y, f" {left:.2f}", va="center")
-    name_rows(ax, ["yours", "ideal"])
-    ax.set_xlim(0, 1.1 * max(sums))
-    title = f"nDCG@{k} is {sums[0]:.2f} of {sums[1]:.2f}: {short(sums[0] / sums[1])}"
+    name_rows(ax, [*dcg])
+    ax.set_xlim(0, 1.1 * max(dcg.values()) or 1)
+    ndcg = dcg["yours"] / dcg["ideal"] if dcg["ideal"] else 0.0  # no positive grade
+    title = f"nDCG@{k} is {dcg['yours']:.2f} of {dcg['ideal']:.2f}: {short(ndcg)}"
     show(ax, title, "; ".join(words), "grade × discount, added up; dark: the highest grade")
 
 
@@ -73,20 +75,23 @@ def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) ->
 
 def one_draw(values: np.ndarray, seed: int) -> None:
     """Draw the values as points, hollow where a draw with replacement missed them, and the draw."""
-    places = np.random.default_rng(seed).choice(len(values), len(values))
-    missed = np.setdiff1d(np.arange(len(values)), places)
-    drawn, ax = values[places], axes(HEIGHT)
-    for y, points in enumerate((values, drawn)):
-        up = offsets(pd.Series(0, range(len(points))), pd.Series(points).round(2), 0.7, 30)
-        ax.plot(points, y + up, "o", color=DARK, markersize=4)
-        if y == 0:  # left out of this draw
-            ax.plot(values[missed], up[missed], "o", color=DARK, mfc="white", markersize=4)
-        ax.plot(points.mean(), y, "|", color=LIGHT, ms=60, markeredgewidth=3)
-        ax.text(points.mean(), y + 0.48, f"mean {points.mean():.3f}", ha="center", va="center")
+    n = len(values)
+    places = np.random.default_rng(seed).choice(n, n)
+    missed = np.setdiff1d(np.arange(n), places)
+    both = np.array([values, values[places]])
+    points = pd.Series(both.ravel())
+    heights = equal_apart(np.repeat([0, 1], n), points.round(2), 0.7, 30)
+    ax = axes(HEIGHT)
+    ax.plot(points, heights, "o", color=DARK, markersize=4)
+    ax.plot(points[missed], heights[missed], "o", color=DARK, mfc="white", markersize=4)
+    means = both.mean(axis=1)
+    ax.plot(means, [0, 1], "|", color=LIGHT, markersize=60, markeredgewidth=3)
+    for y, mean in enumerate(means):
+        ax.text(mean, y + 0.48, f"mean {mean:.3f}", ha="center", va="center")
     name_rows(ax, ["our values", "one draw"])
     ax.set_ylim(1.65, -0.5)
-    title = f"One draw leaves out {len(missed)} of {len(values)} queries: its mean is "
-    title += f"{drawn.mean():.3f}, not {values.mean():.3f}"
+    title = f"One draw leaves out {len(missed)} of {n} queries: its mean is "
+    title += f"{means[1]:.3f}, not {means[0]:.3f}"
     show(ax, title, f"draw number {seed}", "nDCG@10 of a query; hollow: not drawn this time")
 
 
@@ -125,22 +130,24 @@ def _histogram(means: np.ndarray) -> tuple[plt.Axes, float]:
     return ax, ax.get_ylim()[1]
 
 
-def hit_by_k(queries: pd.DataFrame, most: int = 10) -> None:
-    """Draw hit@k of each kind for k up to `most` (columns kind, first rank; NA: not found)."""
-    ranks, cutoffs = queries["first rank"].astype(float), range(1, most + 1)
+def hit_by_k(queries: pd.DataFrame) -> None:
+    """Draw hit@k of each kind, k from 1 to 10 (columns kind, first rank; NA: not found)."""
+    ranks = queries["first rank"].astype(float)
     names = queries["kind"].replace("", "all")
-    hits = pd.DataFrame({k: (ranks <= k).groupby(names).mean() for k in cutoffs}).sort_values(5)
-    low, high, ax = hits.index[0], hits.index[-1], axes(4.0)
-    looks = dict.fromkeys(hits.index, (GREY, 1)) | {high: (DARK, 3), low: (LIGHT, 3)}
+    hits = pd.DataFrame({k: (ranks <= k).groupby(names).mean() for k in range(1, FIRST + 1)})
+    hits = hits.sort_values(5)
+    lowest, highest = hits.index[[0, -1]]
+    ax = axes(4.0)
     for name, row in hits.iterrows():
-        color, width = looks[name]
-        ax.plot(cutoffs, row, color=color, linewidth=width, zorder=width)
-    name_ends(ax, most, hits[most])
+        color = {highest: DARK, lowest: LIGHT}.get(name, GREY)
+        width = 1 if color == GREY else 3
+        ax.plot(row, color=color, linewidth=width, zorder=width)
+    name_ends(ax, FIRST, hits[FIRST])
     ax.axvline(5, color="black", linewidth=1, linestyle=":")
-    ax.set(xlim=(1, most), ylim=(0, 1.16), xticks=cutoffs)
-    title = f"Five results help {hits[5][high]:.0%} of {high} queries"
+    ax.set(xlim=(1, FIRST), ylim=(0, 1.16), xticks=hits.columns)
+    title = f"Five results help {hits[5][highest]:.0%} of {highest} queries"
     if len(hits) > 1:
-        title += f", {hits[5][low]:.0%} of {low} queries"
+        title += f", {hits[5][lowest]:.0%} of {lowest} queries"
     words = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in hits.iterrows())
     show(ax, title, f"By k from 1: {words}", "first k results", "queries with a useful one (hit@k)")
 
@@ -148,18 +155,18 @@ def hit_by_k(queries: pd.DataFrame, most: int = 10) -> None:
 def needs_and_documents(met: pd.DataFrame, where: str) -> None:
     """Draw how many queries have each pair of need recall and document recall, named `where`."""
     documents, needs = met[f"document recall{where}"], met[f"need recall{where}"]
-    side = np.sign(needs - documents)
     ax = axes(4.0)
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, linestyle=":")
-    for (x, y), n in pd.Series([*zip(documents, needs, strict=True)]).value_counts().items():
-        color = DARK if y > x else LIGHT if y < x else GREY
-        ax.plot(x, y, "o", color=color, markersize=15, clip_on=False)
+    for (x, y), n in pd.concat([documents, needs], axis=1).value_counts().items():
+        color = {1: DARK, 0: GREY, -1: LIGHT}[np.sign(y - x)]
+        ax.plot(x, y, "o", color=color, markersize=15)
         ax.text(x, y, n, ha="center", va="center", color="white")
     ax.text(0.03, 0.8, "needs met,\ndocuments missing", color=DARK)
     ax.text(0.97, 0.1, "documents found,\nneeds not met", color=LIGHT, ha="right")
     ax.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
-    title = f"{sum(side > 0)} of {len(met)} queries get a larger share of their needs than of "
-    title += f"their documents, {sum(side < 0)} a smaller one"
+    more, less = sum(needs > documents), sum(needs < documents)
+    title = f"{more} of {len(met)} queries get a larger share of their needs than of "
+    title += f"their documents, {less} a smaller one"
     words = f"means: needs {needs.mean():.2f}, documents {documents.mean():.2f}"
     show(ax, title, words, f"document recall{where}; number: queries", "need recall")
 
@@ -172,7 +179,7 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
     means = dev.groupby("kind")[["overlap", "nDCG@10"]].mean().sort_values("nDCG@10")
     lowest = means.index[0]
     rho = dev["overlap"].rank().corr(dev["nDCG@10"].rank())
-    rho = 0.0 if math.isnan(rho) else float(rho)
+    rho = float(np.nan_to_num(rho))
     ax = axes(4.0)
     x = dev["overlap"] + np.random.default_rng(2026).uniform(-0.012, 0.012, len(dev))
     for part, mark, color, label in (  # equal points lie apart

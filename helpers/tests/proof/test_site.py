@@ -254,7 +254,7 @@ def test_try_it_answers_by_keyboard_alone_from_a_file_and_from_a_server(folder, 
 def label_by_keyboard(page, evals):
     """Give each pair the highest grade without a mouse, and see it beside the stored one."""
     pairs = practice.first_three(evals)
-    stored = [try_it.stored_label(evals, *pair) for pair in pairs]
+    stored = [try_it.stored_labels(evals)[pair] for pair in pairs]
     assert page.locator(".try-pair").count() == len(pairs) == 3
     assert not page.locator(".try-evidence:visible").count()
     focused = "document.activeElement.matches('.try-pair button:last-of-type')"
@@ -339,7 +339,9 @@ def test_what_a_text_of_a_set_says_does_nothing(tmp_path, monkeypatch):
     made = site.notebook_pages(notebook, notebook, path, {site.ROOT / "evals" / "README.md"})
     card = {site.ROOT / "evals" / "README.md": "# Card\n"}
     index = "# I\n\n```{toctree}\nnotebooks/" + path.stem + "\nevals/README\n```\n"
-    monkeypatch.setattr(site, "site_pages", lambda: made | card | {site.ROOT / "index.md": index})
+    monkeypatch.setattr(
+        site, "site_pages", lambda evals: made | card | {site.ROOT / "index.md": index}
+    )
     site.write_site(tmp_path / "site")
     text = (tmp_path / "site" / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
     article = re.search("<article.*?</article>", text, re.DOTALL)[0]
@@ -355,3 +357,8 @@ def test_a_site_without_sphinx_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setattr(site, "SPHINX", tmp_path)
     with pytest.raises(LearnError, match="make site sets it up"):
         site.write_site(tmp_path / "site")
+
+
+def test_a_set_that_counts_words_in_another_way_is_refused(evals):
+    with pytest.raises(LearnError, match=r"found words bigrams in settings\.json, wanted words"):
+        try_it.search_script(evals._replace(tokenizer="bigrams"))

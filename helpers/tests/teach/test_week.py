@@ -62,7 +62,9 @@ def test_a_week_of_which_all_was_done(own, drawn, memory, monkeypatch, capsys):
     memory["passed checks"] = {"causes"}
     better = run("baseline + dense", 152 / 168, "better", "confirmed")
     others = run("lucky", 1, "better", "not confirmed"), run("even", 1, "too few", "confirmed")
-    week.save_week(own, found(*others, better), lambda: CAUSES, CARD, "a <b>filter</b>")
+    lower = run("lower", 1, "better", "confirmed")
+    lower["means"]["nDCG@10"] = 0.6
+    week.save_week(own, found(*others, lower, better), lambda: CAUSES, CARD, "a <b>filter</b>")
     assert capsys.readouterr().out == "your_week.png is written\nyour_week.html is written\n"
     page = (own.folder / "your_week.html").read_text(encoding="utf-8")
     parts = words_of(page)
