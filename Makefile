@@ -54,7 +54,7 @@ learn: $(READY)  ## write your copies into learn/, exercises open; never over yo
 progress: $(READY)  ## your copies: what is done, wrong, not started, and what comes next; CLASS=folder for a folder of learners' copies
 	@$(HELPERS) progress $${CLASS:+--class="$$CLASS"}
 
-answers: $(READY)  ## for who teaches: solutions and quick tests, a page a session, to print
+answers: $(READY)  ## for who teaches: solutions, quick tests and a form for the minutes, a page a session, to print
 	@$(HELPERS) answers
 
 compare: $(READY)  ## hold RUN=path (or several, with a space between) against the baseline, or against BASE=path; SPLIT=dev, test or all; OPTIONS="--strict --pairs 20"

@@ -1,14 +1,14 @@
-"""Answers to print: every solution and reason, and no marker."""
+"""Answers to print: every solution and reason, no marker, and the minutes of the parts."""
 
 from helpers.teach import answers, exercises
 from helpers.teach.check import quick_test
 
 
-def test_each_session_has_a_page_with_every_solution_and_reason():
+def test_each_session_has_a_page_with_every_solution_reason_and_part():
     for name, session in exercises.read_lessons().items():
         if exercises.is_further(name):
             continue
-        cells = answers.answers_of(name).cells
+        cells = answers.answers_of(name, session).cells
         page = "\n\n".join(cell.source for cell in cells)
         for exercise in exercises.exercises_of(name, session):
             assert f"## {exercise.number} {exercise.title}".replace("  ", " ") in page
@@ -19,6 +19,10 @@ def test_each_session_has_a_page_with_every_solution_and_reason():
         questions = quick_test.questions_of(letter)
         assert page.index(f"8. {questions[7].reason}") > page.index(f"1. {questions[0].reason}") > 0
         assert "### BEGIN" not in page and page.startswith(f"# Session {letter}: answers")
+        minutes = sum(int(minutes) for _, minutes in answers.PART.findall("\n".join(
+            cell.source for cell in session.cells)))  # fmt: skip
+        form = page.partition("| what stopped you |")[2].splitlines()[2:]
+        assert sum(int(row.split("|")[2]) for row in form) == minutes > 100
 
 
 def test_pages_are_written_for_sessions_alone(tmp_path):
