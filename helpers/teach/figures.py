@@ -360,7 +360,7 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS[7]}
     ax.axvline(recall.at[base, budget], color="black", linestyle=":", linewidth=1)
     for y, (name, row) in enumerate(recall.iterrows()):
-        ax.plot(row, [y] * len(row), "-", marker="|", color=GREY, linewidth=1, markersize=8)
+        ax.plot(row, [y] * len(row), ":", marker="o", color=GREY, linewidth=1, markersize=3)
         ax.plot(row[budget], y, markersize=9, **VERDICTS[verdicts.get(name, "")])
         ax.annotate(short(row[budget]), (1.02, y), **place)
     name_rows(ax, [*recall.index])
@@ -372,9 +372,7 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {in_words(verdicts)}"
-    below = (
-        f"evidence recall within {', '.join(columns)}\ntokens; large mark and number: {budget:,}"
-    )
+    below = f"evidence recall within {', '.join(columns)}\ntokens, a mark each; large mark and number: {budget:,}"
     show(ax, title, words, below)
 
 

@@ -235,5 +235,7 @@ def differing_html(evals: EvalSet, own: dict[Pair, int]) -> Markup:
             "Stored evidence:" if label.evidence else "No evidence is stored with this grade.",
             Markup("").join(map(Markup("<blockquote>{}</blockquote>").format, quotes)),
         )
+    if not differ:
+        return Markup("<p><b>All as they are stored. Well read.</b></p>")
     page = Markup("<p><b>{} with different grades, furthest first</b></p><ol>{}</ol>")
     return page.format(how_many(len(differ), "pair"), items)

@@ -145,7 +145,7 @@ def calibration() -> None:
         draw_ranges(ranges)
         print(count_in_words([*ranges.values()]))
     else:
-        print("no range of yours has met its truth yet, so there is nothing to count")
+        print("no range of yours has met its truth yet")
     if choices:
         print(f"choices: {sum(choices)} of {len(choices)} right")
 

@@ -111,7 +111,7 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
     elif len(rows) == 1:
         title = f"All queries are in {half.iloc[0]}"
     values = "; ".join(f"{n}: {len(of)}, the largest {of.iloc[0]}" for n, of in rows.items())
-    below = "queries; a block: tied by shared full answers"
+    below = "queries; a block: those tied by shared full answers;\nnumber: in the largest block"
     figures.show(ax, title, f"Groups of {values}.", below)
 
 
