@@ -232,7 +232,6 @@ def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch)
     broken.write_text("q1 Q0 x2 2 1 t\n")
     faults = [  # what is typed, what the file says
         ((broken,), "document x2 is not in the corpus"),
-        ((worse, "--gate", "\u202enope"), r"invalid choice: '\u202enope'"),
         ((worse, "--decides", "\x1b<&é"), r'field decides is "\u001b<&é"'),
         ((many / "no\x1b",), r"no\x1b:1: cannot be read"),
         ((worse, "--evals", broken), "corpus.jsonl:1: no documents found"),
