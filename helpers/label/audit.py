@@ -35,7 +35,7 @@ def folder_findings(evals: EvalSet) -> list[Finding]:
     """
     found = findings(evals)
     if waiting := reading.waiting(evals):
-        told = f"{how_many(len(waiting), 'pair')} in {reading.TO_READ}"
+        told = f"{how_many(waiting, 'pair')} in {reading.TO_READ}"
         found.append(Finding("to read", "warn", told, f"{command('lab')} opens them."))
     return [*found, check_baseline(evals)]
 
@@ -84,7 +84,7 @@ def check_baseline(evals: EvalSet) -> Finding:
         remedy = f"Restore what was measured, or measure it anew ({command('report')})."
         return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
     if newer:
-        found = f"results.json is older than {how_many(len(newer), 'query')}"
+        found = f"results.json is older than {how_many(newer, 'query')}"
         remedy = f"Measure the baseline anew ({command('report')}) with {runs.first_names(newer)}."
         return Finding("baseline", "warn", found, remedy)
     return Finding("baseline", "pass", "results.json measured the saved run", "")

@@ -22,7 +22,7 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     where no file names the query or one has a bad line.
     """
     if not folder.is_dir():
-        raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
+        raise evalset.EvalSetError(f"{folder}: is no folder, wanted an evaluation set")
     with lock_log(folder / LOG):
         *others, own_table = NAMING
         own, left = {}, {}
@@ -32,15 +32,16 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
             left[name] = [row for row in rows if _query_of(row) != query_id]
         named = [name for name, rows in own.items() if rows]
         if not named:
-            fault = f"no file has a row of the query {query_id}, wanted its id"
-            raise evalset.EvalSetError([f"{folder}: {fault}"])
+            raise evalset.EvalSetError(
+                f"{folder}: no file has a row of the query {query_id}, wanted its id"
+            )
         dropped = _rows(folder / DROPPED)
         moved = [{"file": name, **row} for name in named for row in own[name]]
         moved = [row for row in moved if row not in dropped]  # a killed run may have begun
         files.write_jsonl(folder / DROPPED, dropped + moved)
         for name in named:
             files.write_jsonl(folder / name, left[name])
-    return [f"{name}: {how_many(len(own[name]), 'row')} moved to {DROPPED}" for name in named]
+    return [f"{name}: {how_many(own[name], 'row')} moved to {DROPPED}" for name in named]
 
 
 def _rows(path: Path) -> list[dict]:

@@ -32,7 +32,7 @@ def labellers_page(evals: EvalSet) -> str:
         lines += _agreement(evals, f"{name} and {other}", words, others)
     differing = labelling.to_settle(evals)
     if differing:
-        n = how_many(len(differing), "pair")
+        n = how_many(differing, "pair")
         lines.append(f"{n} graded differently: the panel opens them first, without the grades.")
     return "\n".join(lines)
 
@@ -93,10 +93,10 @@ def stop_cost(evals: EvalSet) -> str:
     left = labelling.skipped(evals, *labelling.read_all(evals).values())
     if not left:
         return ""
-    judged = {label[:2]: label.relevance for label in evals.judgments}
+    judged = evals.labels
     drawn = [pair for pair, is_drawn in left.items() if is_drawn]
-    grades = [judged[pair] for pair in drawn if pair in judged]
-    n = how_many(len(left), "document")
+    grades = [judged[pair].relevance for pair in drawn if pair in judged]
+    n = how_many(left, "document")
     words = f"{n} skipped ({labelling.SKIPPED}), {len(drawn)} of them drawn to be read blind"
     if not grades:
         return f"{words}: none is judged yet, so what the stops cost is unknown."

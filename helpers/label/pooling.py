@@ -89,7 +89,7 @@ def kept_runs(evals: EvalSet, depth: int) -> dict[str, Run]:
         files.write(path.with_name(".gitignore"), "*\n")
         kept = {own: known[own] for own in words.values()}
         files.write(path, json.dumps({"of": of, "queries": kept}))
-    pooled: dict[str, Run] = defaultdict(dict)
+    pooled = defaultdict(dict)
     for q, own in words.items():
         for name, ranking in known[own].items():
             pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]

@@ -39,8 +39,7 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
     counts = read_log(words, task)
     task.stop()
     if not counts:
-        fault = "found no queries, wanted a log with some"
-        raise EvalSetError([f"{task.options.queries}: {fault}"])
+        raise EvalSetError(f"{task.options.queries}: found no queries, wanted a log with some")
     strata = by_frequency(counts)
     drawn, doubles = draw(strata, task.options.sample or SIZE, words)
     rows = []
@@ -59,7 +58,7 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
 def read_log(words: Words, task: Task) -> Counter[str]:
     """Return how often each query was asked, masked; case, signs and spaces make no other query."""
     paths = tables.files_of(Path(task.options.queries))
-    counts: Counter[str] = Counter()
+    counts = Counter()
     spellings: dict[tuple[str, ...], str] = {}
     for place, row in tables.rows_of(paths, task, forms=None):
         task.expect("query", LOG["query"], place, row, "--columns")
@@ -90,8 +89,9 @@ def count_of(place: str, row: dict, task: Task) -> int:
     number = count.strip().replace(",", "").removesuffix(".0")
     if number.isdecimal():
         return int(number)
-    wanted = "wanted how often it was asked, a whole number"
-    task.problems.append(f"{place}: count is {count[:60]!r}, {wanted}")
+    task.problems.append(
+        f"{place}: count is {count[:60]!r}, wanted how often it was asked, a whole number"
+    )
     return 0
 
 
@@ -100,7 +100,7 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
 
     Queries that were asked equally often stay together, and those asked least are in the tail.
     """
-    strata: dict[str, list[str]] = {"head": [], "torso": [], "tail": []}
+    strata = {"head": [], "torso": [], "tail": []}
     above, least = 0, min(counts.values())  # searches for more frequent queries
     ordered = sorted(counts, key=lambda query: (-counts[query], query))
     for count, equals in groupby(ordered, counts.get):

@@ -3,13 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
 from ..measure import files
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, Row
 
 SIDES = {  # of dev and test, in the order in which a split is chosen
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
@@ -20,7 +20,7 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
 }
 MOST_NAMES = 9  # that a line of what is left out shows
-Rows = Iterator[tuple[str, dict]]  # (place, row)
+Paths = dict[str, list[Path]]  # of tables, by split or by what they hold
 
 
 class Label(NamedTuple):
@@ -37,8 +37,8 @@ class Label(NamedTuple):
 class Source(NamedTuple):
     """What a reader returns. Documents and queries are (place, row); they may be read lazily."""
 
-    documents: Iterable[tuple[str, dict]]
-    queries: Iterable[tuple[str, dict]] = ()
+    documents: Iterable[Row]
+    queries: Iterable[Row] = ()
     labels: Iterable[Label] | None = None  # None: nobody has labelled this corpus
     splits: tuple[str, ...] = ()  # every split that the source offers
     words: str = "words"
@@ -50,15 +50,15 @@ class Options(NamedTuple):
 
     kind: str
     path: str
-    split: str | None = None
-    max_docs: int | None = None
-    title: str | None = None
-    text: str | None = None
-    columns: str | None = None
-    queries: str | None = None
-    labels: str | None = None
-    sample: int | None = None
-    language: str | None = None
+    split: str = ""
+    max_docs: int = 0
+    title: str = ""
+    text: str = ""
+    columns: str = ""
+    queries: str = ""
+    labels: str = ""
+    sample: int = 0
+    language: str = ""
     halve: bool = False
 
 
@@ -169,7 +169,7 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
         chosen = task.options.split.split(",")
         for name in chosen:
             if name not in splits:
-                raise EvalSetError([f"{task.source}: no split {name}, found {names}"])
+                raise EvalSetError(f"{task.source}: no split {name}, found {names}")
         return {name: splits[name] for name in chosen}
     by_half: dict[str, str] = {}
     for side, half in SIDES.items():
@@ -177,7 +177,7 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
             if _first_word(name) == side:
                 by_half.setdefault(half, name)
     if not by_half and len(splits) != 1:
-        raise EvalSetError([f"{task.source}: found {names}, wanted one of them named by --split"])
+        raise EvalSetError(f"{task.source}: found {names}, wanted one of them named by --split")
     return {name: splits[name] for name in by_half.values()} or splits
 
 

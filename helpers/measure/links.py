@@ -25,6 +25,13 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     return {pair: share for pair, share in near.items() if pair not in versions}, versions | same
 
 
+def alike_answers(evals: evalset.EvalSet) -> Pairs:
+    """Return the pairs of relevant documents that count as one."""
+    relevant = evals.relevant_documents
+    documents = {d: document for d, document in evals.documents.items() if d in relevant}
+    return alike_documents(evals._replace(documents=documents))[1]
+
+
 def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
     """Return the groups of queries that one half must hold, in the order of their first id.
 
@@ -116,8 +123,5 @@ def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
 
 def apart_from_dev(evals: evalset.EvalSet) -> list[str]:
     """Return the test queries that share no relevant document with dev, versions as one."""
-    relevant = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
-    documents = {d: document for d, document in evals.documents.items() if d in relevant}
-    links = alike_documents(evals._replace(documents=documents))[1]
-    shared = {test for _, test, _, _ in shared_answers(evals, links)}
+    shared = {test for _, test, _, _ in shared_answers(evals, alike_answers(evals))}
     return [q for q in evals.qrels("test") if q not in shared]

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from . import evalset, files
-from .text import Pair, how_many
+from .text import Pair, how_many, pair_of
 
 TO_READ = "to_read.jsonl"
 ORDER = ("full answers before", "parts of one before", "new text", "zeros before")
@@ -20,9 +20,9 @@ def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dic
     characters of the retrieval text. `more` rows come behind them. Raises
     EvalSetError with file and line for a row that cannot be used.
     """
-    judged, pairs = {label[:2] for label in evals.judgments}, {}
+    judged, pairs = evals.labels, {}
     for row in [*evalset.read_extra(evals, TO_READ), *more]:
-        pair = row["query_id"], row["doc_id"]
+        pair = pair_of(row)
         if pair not in judged:
             pairs.setdefault(pair, row)
     return pairs

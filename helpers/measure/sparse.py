@@ -79,8 +79,9 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
     Raises ValueError for no documents or another number of different ids.
     """
     if not len(ids) or len(set(ids)) != postings.shape[1]:
-        found = f"{len(set(ids))} ids for {postings.shape[1]} documents"
-        raise ValueError(f"{found}, wanted one for each")
+        raise ValueError(
+            f"{len(set(ids))} ids for {postings.shape[1]} documents, wanted one for each"
+        )
     places = np.empty(len(ids), np.int32)
     places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     return Index(list(ids), places, postings)
@@ -242,7 +243,7 @@ def bm25(
     """
     vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
-        raise EvalSetError([f"no word in {len(lengths)} documents, wanted at least one to index"])
+        raise EvalSetError(f"no word in {len(lengths)} documents, wanted at least one to index")
     df = np.diff(counts.indptr)
     rarity = IDF[idf](df, len(lengths))
     model = BM25(vocabulary, rarity, float(lengths.mean()), k1, b, words)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Collection, Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 
@@ -19,8 +19,9 @@ UNSPACED = (
 RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 
 
-def how_many(n: int, noun: str) -> str:
-    """Return "1 query", "2,000 queries"."""
+def how_many(counted: int | Collection, noun: str) -> str:
+    """Return "1 query", "2,000 queries" for a number or for what is counted."""
+    n = len(counted) if isinstance(counted, Collection) else counted
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{n:,d} {noun if n == 1 else many}"
 
@@ -77,6 +78,11 @@ COPIES = 50  # texts with a shingle in common of which every pair is compared
 Pair = tuple[str, str]
 
 
+def pair_of(row: dict) -> Pair:
+    """Return the query_id and doc_id of a row."""
+    return row["query_id"], row["doc_id"]
+
+
 def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
     """Return the runs of `size` words; a shorter text is one shingle."""
     runs = {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
@@ -92,7 +98,7 @@ def near_duplicates(texts: dict[str, list], threshold=NEAR, size=SHINGLE) -> dic
     """
     sets = {name: shingles(words, size) for name, words in sorted(texts.items())}
     frequency = Counter(chain.from_iterable(sets.values()))
-    pairs: dict[Pair, float] = {}
+    pairs = {}
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
         shared = sorted((frequency[run], run) for run in own if frequency[run] > 1)
