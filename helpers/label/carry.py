@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ..measure import evalset, files, reading, runs
-from ..measure.evalset import Documents, EvalSet, Judgment
+from ..measure.evalset import EvalSet, Judgment
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
 from . import labelling, manifest, readers, write
@@ -179,7 +179,7 @@ def write_set(case: Case, folder: Path) -> list[str]:
     fates = all_fates(case, first)
     judged, to_read = resolve(evals, fates)
     copied = [*evalset.PROSE, "settings.json"]
-    if _texts(evals.documents) == _texts(case.documents):
+    if evals.texts == evals._replace(documents=case.documents).texts:
         copied += [*NAMING, PROPOSED]
     else:
         labelling.refuse_losses(evals)
@@ -195,10 +195,6 @@ def write_set(case: Case, folder: Path) -> list[str]:
     reading.write_list(new, sorted(listed.values(), key=partial(reading.place, evals)))
     _write_history(evals, new, fates, to_read)
     return _summary(case, fates, new)
-
-
-def _texts(documents: Documents) -> dict[str, str]:
-    return {doc_id: document.retrieval_text for doc_id, document in documents.items()}
 
 
 def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
@@ -282,7 +278,7 @@ def _found_first(case: Case, folder: Path) -> dict[str, list[str]]:
 def _by_fused_rank(evals: EvalSet, depth: int) -> dict[str, list[str]]:
     from . import pooling  # takes two seconds to import, and many carries need no ranking
 
-    if not any(map(evals.words, _texts(evals.documents).values())):
+    if not any(map(evals.words, evals.texts.values())):
         return {}
     fused = pooling.fused(pooling.by_ranker(evals))
     return {query_id: ranking[:depth] for query_id, ranking in fused.items()}
@@ -293,7 +289,7 @@ def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> dict[
 
     What they had among their results before was offered then, whether it was judged or not.
     """
-    known = {tuple(case.evals.words(body)) for body in _texts(case.evals.documents).values()}
+    known = {tuple(case.evals.words(body)) for body in case.evals.texts.values()}
     before, rows = {}, {}
     if first:  # without the saved runs of the old documents
         before = _by_fused_rank(case.evals._replace(folder=folder), POOLED)

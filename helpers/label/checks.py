@@ -357,7 +357,7 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
     """
     runs = {part: text.shingles(evals.words(part)) for quote in quotes for part in quote}
     wanted, having = set().union(*runs.values()), defaultdict(list)
-    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
+    bodies = evals.texts
     for doc_id, body in bodies.items():
         for run in wanted & text.shingles(evals.words(body)):
             having[run].append(doc_id)

@@ -95,7 +95,7 @@ def align(evals: EvalSet, documents: Documents) -> Case:
     for old_id, same in heirs.items():
         kin[old_id] = dict.fromkeys(same, 1)
     changed = [old_id for old_id, same in heirs.items() if not same]
-    known = {document.retrieval_text for document in evals.documents.values()}
+    known = {*evals.texts.values()}
     fresh = {d for d, document in documents.items() if document.retrieval_text not in known}
     own = _own_runs(evals, changed)
     owner = {}

@@ -442,7 +442,7 @@ def merge(evals: EvalSet) -> int:
     folder = evals.folder
     with lock_log(folder / LOG):
         evals = evalset.load(folder)  # the files may be newer than what is held
-        table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
+        table, labels = files.plain_rows(folder / QUERY_TABLE), _label_rows(evals)
         logs = read_all(evals)
         new, _ = _new_judgments(evals, logs)
         kept = [*chain(*map(kept_entries, logs.values()))]
@@ -487,14 +487,10 @@ def _is_graded(evals: EvalSet) -> bool:
     return (evals.folder / JUDGMENTS).exists()
 
 
-def _rows(path: Path) -> list[dict]:
-    return [row for _, row in files.rows(path)]
-
-
 def _label_rows(evals: EvalSet) -> list[dict]:
     """Return the rows of judgments.jsonl; what is only listed has grade 1."""
     if _is_graded(evals):
-        return _rows(evals.folder / JUDGMENTS)
+        return files.plain_rows(evals.folder / JUDGMENTS)
     return [{"query_id": q, "doc_id": d, "relevance": 1} for q, d, *_ in evals.judgments]
 
 

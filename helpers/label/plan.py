@@ -30,7 +30,7 @@ def plan_command(evals: EvalSet) -> int:
     base, others = systems.saved_baseline(evals), other_runs(evals)
     whole, evals = evals, systems.known_to_all(evals, base, *others)
     newer = whole.settled_queries.keys() - evals.settled_queries.keys()
-    qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
+    qrels = evals.qrels(evalset.SPLITS[0])
     if not (others and qrels):
         wanted = "a .trec file of another chunker in runs/ or of another system in systems/"
         if others:

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -28,10 +27,9 @@ DUTY = (
     "read every query before you pass the set on: names, customers, hosts, keys "
     "and whatever else points to somebody aren't masked"
 )
-Words = Callable[[str], list[str]]  # of a text, as BM25 counts them in the set
 
 
-def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
+def sample_queries(words: text.Words, task: Task) -> tuple[list[dict], list[str]]:
     """Return rows of retrieval_queries.jsonl from the log --queries, and lines on the draw.
 
     Raises EvalSetError with every problem of the log.
@@ -55,7 +53,7 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
     return rows, [f"sample of the log: {', '.join(parts)}", DUTY]
 
 
-def read_log(words: Words, task: Task) -> Counter[str]:
+def read_log(words: text.Words, task: Task) -> Counter[str]:
     """Return how often each query was asked, masked; case, signs and spaces make no other query."""
     paths = tables.files_of(Path(task.options.queries))
     counts = Counter()
@@ -111,7 +109,7 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
     return strata
 
 
-def draw(strata: dict[str, list[str]], size: int, words: Words) -> tuple[dict[str, str], int]:
+def draw(strata: dict[str, list[str]], size: int, words: text.Words) -> tuple[dict[str, str], int]:
     """Return up to `size` {query: stratum}, and how many near-doubles of these were passed over.
 
     Every stratum gives equally many, as long as it has some.

@@ -203,6 +203,11 @@ class EvalSet(NamedTuple):
         return {judgment.pair: judgment for judgment in self.judgments}
 
     @property
+    def texts(self) -> dict[str, str]:
+        """The retrieval texts of the documents, by id."""
+        return {doc_id: document.retrieval_text for doc_id, document in self.documents.items()}
+
+    @property
     def relevant_documents(self) -> set[str]:
         """The documents that are relevant to some query."""
         return {doc_id for query in self.queries.values() for doc_id in query.relevant_doc_ids}
@@ -264,7 +269,7 @@ class EvalSet(NamedTuple):
 
     def corpus_hash(self) -> str:
         """Return the SHA-256 of every document's id and retrieval text, in id order."""
-        return _digest([d.doc_id, d.retrieval_text] for d in self.documents.values())
+        return _digest(self.texts.items())
 
     def queries_hash(self, known: Collection[str] | None = None) -> str:
         """Return the SHA-256 of the settled queries, their splits and their labels, in id order.
@@ -304,7 +309,7 @@ def left_out(waiting: Collection[str], newer: Collection[str] = ()) -> str:
     return f"{count} left out: {', '.join(reasons)}" if reasons else ""
 
 
-def _digest(rows: Iterable[list]) -> str:
+def _digest(rows: Iterable) -> str:
     return hashlib.sha256(files.as_lines(rows).encode()).hexdigest()
 
 

@@ -128,6 +128,11 @@ def rows(path: Path | str, problems: Problems = None) -> Rows:
             add_problem(problems, f"{place}: {error}")
 
 
+def plain_rows(path: Path) -> list[dict]:
+    """Return the objects of a JSONL file, none where there is none. Raises EvalSetError."""
+    return [row for _, row in rows(path)] if os.path.lexists(path) else []
+
+
 def json_page(path: Path, problems: Problems = None) -> dict:
     """Return the object of a JSON file, {} where it is empty, cannot be read or holds none."""
     text = page(path, problems) or "{}"

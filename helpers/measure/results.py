@@ -74,12 +74,11 @@ def _inputs(evals: EvalSet) -> dict:
     hashes = {"file": RUN, "sha256": files.file_hash(run)}
     if chunk_file.is_file():
         hashes["chunks_sha256"] = files.file_hash(chunk_file)
-    documents = evals.documents.values()
     return {
         "corpus": {
             "name": evals.name,
-            "documents": len(documents),
-            "tokens": sum(len(tokens.token_ids(document.retrieval_text)) for document in documents),
+            "documents": len(evals.documents),
+            "tokens": sum(len(tokens.token_ids(body)) for body in evals.texts.values()),
             "sha256": evals.corpus_hash(),
         },
         "queries": {

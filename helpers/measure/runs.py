@@ -432,13 +432,11 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
 def _check_span(doc_id: str, part: str, length: int) -> None:
     """Raise ValueError unless start:end is a span of a document of `length` characters."""
     start, _, end = part.partition(":")
-    wanted = ""
-    if "." in part:
-        wanted = "whole numbers of characters, such as 0 to 812"
-    elif not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
-        wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
-    if wanted:
-        raise ValueError(f"span {start} to {end} of {doc_id}, wanted {wanted}")
+    if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
+        raise ValueError(
+            f"span {start} to {end} of {doc_id}, wanted 0 <= start < end <= {length}, "
+            "whole numbers of characters of title, blank line, text"
+        )
 
 
 def list_depth(run: Run) -> int:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 
@@ -24,6 +24,9 @@ def how_many(counted: int | Collection, noun: str) -> str:
     n = len(counted) if isinstance(counted, Collection) else counted
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{n:,d} {noun if n == 1 else many}"
+
+
+Words = Callable[[str], list[str]]  # what splits a text
 
 
 def words(text: str) -> list[str]:
@@ -128,7 +131,7 @@ def count_as_one(a: list[str], b: list[str], template: Set[str] = frozenset()) -
 
 def merge_groups(groups: Iterable[Iterable[Hashable]]) -> list[set]:
     """Return the groups with those merged that share a member, directly or through others."""
-    home: dict[Hashable, set] = {}
+    home = {}
     for group in map(set, groups):
         whole = group.union(*(home[member] for member in group if member in home))
         home |= dict.fromkeys(whole, whole)

@@ -467,17 +467,18 @@ def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
     assert (many / "run.json").read_bytes() == page
 
 
-UNLIKE = [  # the second run of a system, and what is said
-    ({"depth": 50}, "b: one_of is 'agent' as of a, with depth 50 and none, wanted runs alike"),
-    ({"chunker": "fixed"}, "with chunker fixed and none"),
-    ({"parts": {"q0": [("d000#0:9", 1.0)]}}, "with results passages and documents"),
+UNLIKE = [  # the second run of a system, and how it is told
+    ({"depth": 50}, "documents, chunker none, depth 50"),
+    ({"chunker": "fixed"}, "documents, chunker fixed, depth none"),
+    ({"parts": {"q0": [("d000#0:9", 1.0)]}}, "passages, chunker none, depth none"),
 ]
 
 
 @pytest.mark.parametrize(("differs", "said"), UNLIKE)
 def test_runs_of_one_system_must_be_alike(differs, said):
     first, second = (runs.Run(name, {"q0": []}, [], one_of="agent") for name in "ab")
-    with pytest.raises(evalset.EvalSetError, match=said):
+    told = f"b: one_of is 'agent' as of a, with {said}, there documents, chunker none, depth none, "
+    with pytest.raises(evalset.EvalSetError, match=told):
         by_system([first, second._replace(**differs)])
 
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, files, runs
+from .. import chunks, files, runs
+from ..evalset import EvalSet
 from ..files import EvalSetError
 from .engines import Engine, errors_in_words, script
 
@@ -57,7 +58,7 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
 
 
 def add_documents(
-    engine: Engine, evals: evalset.EvalSet | None, path: str | None = None, chunker: str = ""
+    engine: Engine, evals: EvalSet | None, path: str | None = None, chunker: str = ""
 ) -> None:
     """Offer the documents of a set, the spans of one of its chunkers, or what `path` holds.
 
@@ -83,7 +84,7 @@ def add_documents(
         engine.put("offered", table)
 
 
-def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, str]]:
+def rows_to_rank(evals: EvalSet, chunker: str) -> list[tuple[str, str, str]]:
     """Return (unit, document, text) of the documents of a set, or of the spans of a chunker."""
     if not chunker:
         return [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
@@ -91,7 +92,7 @@ def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, s
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
-def add_queries(engine: Engine, evals: evalset.EvalSet | None, path: str | None = None) -> None:
+def add_queries(engine: Engine, evals: EvalSet | None, path: str | None = None) -> None:
     """Take the queries of a set, those without an answer too, or query_id and text of `path`.
 
     That is a Parquet file, folder or address. Raises EvalSetError.
@@ -189,7 +190,7 @@ def search_queries(engine: Engine) -> runs.Rankings:
     return run
 
 
-def evaluate_run(engine: Engine, evals: evalset.EvalSet) -> dict[str, dict[str, float]]:
+def evaluate_run(engine: Engine, evals: EvalSet) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} of the run for the labelled queries of a set."""
     rows = [(q, d, grade) for q, labels in evals.qrels().items() for d, grade in labels.items()]
     engine.put("qrels", pd.DataFrame(rows, columns=["query_id", "doc_id", "grade"]))
