@@ -15,15 +15,6 @@ from typing import NamedTuple
 
 from .measure import installation
 
-
-def file_to_write(word: str) -> Path:
-    """Return the path of a file. Raises ArgumentTypeError for a folder, before anything is done."""
-    path = Path(word)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{path} is a folder, wanted a file such as gate.xml")
-    return path
-
-
 KINDS = "markdown, html, rst, text, code, hotpotqa, beir, trec, table, ir_datasets"
 
 
@@ -58,9 +49,7 @@ COMPARE = [
     flag("--strict", "3 where queries are too few to tell"),
     flag("--no-new-failures", "1 where a query that had results has none"),
     option("--pairs", "list so many unjudged results to be read", type=int),
-    option(
-        "--junit", "JUnit file to write: how the gate ended, a test case a run", type=file_to_write
-    ),
+    option("--junit", "JUnit file to write: how the gate ended, a test case a run", type=Path),
     option("--to", "folder for the report (default: comparisons/)", type=Path),
 ]
 SOURCE = [  # of import and carry: how documents are read

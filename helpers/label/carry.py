@@ -219,21 +219,13 @@ def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
             if offer.parts:
                 there = there._replace(evidence=[offer.parts])
             why = {"why": fate.why or fate.outcome, "passages": offer.spans}
-            to_read[pair] = _row(there) | why
+            to_read[pair] = evalset.label_row(there) | why
         else:
-            judged[pair] = _row(there._replace(evidence=fate.evidence))
+            judged[pair] = evalset.label_row(there._replace(evidence=fate.evidence))
             judges = [evals.offered.get(claim.pair) for claim in labels]
             if all(judges):  # every old label was an accepted offer
                 judged[pair]["offered"] = judges[0]
     return judged, to_read
-
-
-def _row(label: Judgment) -> dict:
-    """Return a label as a row of judgments.jsonl."""
-    row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
-    if label.evidence:
-        row["evidence"] = evalset.evidence_field(label.evidence)
-    return row
 
 
 def _write_moved(case: Case, fates: Fates, judged: Rows, folder: Path) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 from ..measure import chunks, evidence, files, links, measures, stats, text
 from ..measure.evalset import EvalSet
 from ..measure.installation import command
-from ..measure.text import how_many
+from ..measure.text import counted, how_many
 from . import manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
@@ -65,10 +65,6 @@ def _some(names: Iterable[str], most: int = 4) -> str:
     return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
-def _counted(counts: dict) -> str:
-    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
-
-
 def _also(facts: dict) -> str:
     """Return how many there are of each, where there are some."""
     return "".join(f"; {fact}: {len(names)}" for fact, names in facts.items() if names)
@@ -109,7 +105,7 @@ def check_kinds(case: AuditCase) -> Finding:
     }
     fail = {alone: len(counts) == 1 and not unmarked}
     also = _also({"multi with one answer": single, "temporal without a version": undated})
-    return _finding("kinds", _counted(counts) + also, fail, warn)
+    return _finding("kinds", counted(counts) + also, fail, warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -125,7 +121,7 @@ def check_head_and_tail(case: AuditCase) -> Finding:
         mark: unmarked and unmarked >= few + many,
     }
     fail = {one_side: many and not few}
-    return _finding("head and tail", _counted(counts), fail, warn)
+    return _finding("head and tail", counted(counts), fail, warn)
 
 
 def check_halves(case: AuditCase) -> Finding:
@@ -147,7 +143,7 @@ def check_halves(case: AuditCase) -> Finding:
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
     }
-    found = _counted(sizes)
+    found = counted(sizes)
     if few:
         found += f"; a test half pays from {stats.HALVES_FROM} queries on"
         if not case.evals.imported:  # else the source has its halves, or they were asked for
@@ -264,7 +260,7 @@ def check_labels_per_query(case: AuditCase) -> Finding:
         f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
         f"Tell whole answers ({highest}) from partial ones (1).": one_grade,
     }
-    found = f"{how_many(high, 'relevant document')} a query; grade {_counted(grades)}"
+    found = f"{how_many(high, 'relevant document')} a query; grade {counted(grades)}"
     if low < high:
         found = f"{low} to {found}"
     fail = {f"Label {_some(none)}, or drop them.": none}

@@ -5,7 +5,7 @@ from itertools import combinations
 
 from ..measure import stats
 from ..measure.evalset import EvalSet
-from ..measure.text import Pair, how_many
+from ..measure.text import Pair, counted, how_many
 from . import labelling
 from .labelling import Entry, labeller_of
 
@@ -40,8 +40,7 @@ def labellers_page(evals: EvalSet) -> str:
 def _progress(evals: EvalSet, words: Words, n: int) -> str:
     kinds = Counter(evals.all_queries[query_id].kind for query_id, _ in words)
     relevant = sum(entry.relevance > 0 for entry in words.values())
-    of_kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(kinds.items()))
-    return f"{len(words)} of {how_many(n, 'pair')} judged, {relevant} relevant ({of_kinds})"
+    return f"{len(words)} of {how_many(n, 'pair')} judged, {relevant} relevant ({counted(kinds)})"
 
 
 def _agreement(evals: EvalSet, who: str, first: Words, second: Words) -> list[str]:

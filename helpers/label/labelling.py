@@ -78,6 +78,12 @@ class Entry(NamedTuple):
         return self.query_id, self.doc_id
 
     @property
+    def judgment(self) -> evalset.Judgment:
+        """The label that it gives."""
+        quotes = evalset.evidence_quotes({"evidence": self.evidence})
+        return evalset.Judgment(*self.pair, self.relevance, quotes)
+
+    @property
     def turn(self) -> Turn:
         """The turn that this judgment did."""
         return Turn(*self.pair, self.repeat)
@@ -94,8 +100,9 @@ def log_of(labeller: str = "") -> str:
     name = labeller or os.environ.get(LABELLER, "")
     log = f"labelling.{name}.jsonl" if name else LOG
     if not LOG_NAME.fullmatch(log):
-        fault = f"{LABELLER} is {name!r}, wanted a name of letters, digits, - and _"
-        raise evalset.EvalSetError(fault)
+        raise evalset.EvalSetError(
+            f"{LABELLER} is {name!r}, wanted a name of letters, digits, - and _"
+        )
     return log
 
 
@@ -153,10 +160,9 @@ def judgment_fault(entry: Entry, evals: EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
     if not entry.doc_id and not entry.relevance and entry.query_id in evals.all_queries:
         return ""  # it sets the query aside
-    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
-    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
+    judgment = entry.judgment
     fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
-    if not fault and entry.relevance and not quotes:
+    if not fault and entry.relevance and not judgment.evidence:
         return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
     return fault
 
@@ -401,7 +407,7 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     first, *others = words
     if any(entry.relevance != first.relevance for entry in others):
         return None
-    quotes = [evalset.evidence_quotes({"evidence": entry.evidence}) for entry in words]
+    quotes = [entry.judgment.evidence for entry in words]
     alternatives = dict.fromkeys(chain(*quotes))
     if len(alternatives) > len(quotes[0]):
         first = first._replace(evidence=evalset.evidence_field(alternatives))
@@ -491,7 +497,7 @@ def _label_rows(evals: EvalSet) -> list[dict]:
     """Return the rows of judgments.jsonl; what is only listed has grade 1."""
     if _is_graded(evals):
         return files.plain_rows(evals.folder / JUDGMENTS)
-    return [{"query_id": q, "doc_id": d, "relevance": 1} for q, d, *_ in evals.judgments]
+    return [evalset.label_row(label) for label in evals.judgments]
 
 
 def _new_judgments(
@@ -522,9 +528,7 @@ def _new_judgments(
 
 def _replaces(entry: Entry, label: evalset.Judgment) -> bool:
     """Return whether a judgment was given to change this label, and does."""
-    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
-    is_other = (entry.relevance, quotes) != (label.relevance, label.evidence)
-    return entry.was == label.relevance and is_other
+    return entry.was == label.relevance and entry.judgment != label
 
 
 def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
@@ -533,13 +537,11 @@ def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
     for row in labels:
         if pair_of(row) not in new:
             by_query[row["query_id"]].append(row)
-    for (query_id, doc_id), entry in new.items():
-        row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
-        if entry.evidence:
-            row["evidence"] = entry.evidence
+    for entry in new.values():
+        row = evalset.label_row(entry.judgment)
         if entry.offered:
             row["offered"] = entry.offered
-        by_query[query_id].append(row)
+        by_query[entry.query_id].append(row)
     return [row for own in by_query.values() for row in own]
 
 

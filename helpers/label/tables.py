@@ -56,10 +56,8 @@ def document_of(place: str, row: dict, task: Task) -> dict:
     if not task.options.text:
         task.expect("text", (*text_names, *title_names), place, row, "--text")
     title, text = readers.title_and_text(place, row, task)
-    title, text = (
-        title or readers.text_of(row, *title_names),
-        text or readers.text_of(row, *text_names),
-    )
+    title = title or readers.text_of(row, *title_names)
+    text = text or readers.text_of(row, *text_names)
     if title and not text:
         task.changed["documents with a title only, which became their text"] += 1
         title, text = "", title

@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..measure import evalset, files, links, stats
-from ..measure.evalset import EvalSet
+from ..measure.evalset import EvalSet, Judgment
 from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
 from ..measure.text import TOKENIZERS
@@ -280,10 +280,8 @@ def write_labels(
     judgments = []
     for query_id, row in kept.items():
         for doc_id, label in row.items():
-            pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            if label.evidence:
-                pair["evidence"] = label.evidence
-            judgments.append(pair)
+            judged = Judgment(query_id, doc_id, label.grade, label.evidence)
+            judgments.append(evalset.label_row(judged))
     files.write_jsonl(folder / "judgments.jsonl", judgments)
     splits, sentence = source_halves(kept, source)
     if halve or not sentence:

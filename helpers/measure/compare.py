@@ -154,8 +154,7 @@ def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
     """Return the queries with a relevant document. Raises EvalSetError where none is measured."""
     qrels = {q: row for q, row in evals.qrels(half).items() if any(row.values())}
     if not qrels:
-        fault = f"no {half or 'single'} query of {evals.name} has a relevant document"
-        raise EvalSetError(fault)
+        raise EvalSetError(f"no {half or 'single'} query of {evals.name} has a relevant document")
     if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
         fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
         raise EvalSetError(f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}")

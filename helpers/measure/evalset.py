@@ -500,6 +500,14 @@ def evidence_field(alternatives: Iterable[Sequence[str]]) -> str | list:
     return field[0] if is_one else field or ""
 
 
+def label_row(label: Judgment) -> dict:
+    """Return a label as a row of judgments.jsonl."""
+    row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
+    if label.evidence:
+        row["evidence"] = evidence_field(label.evidence)
+    return row
+
+
 def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
     """Return which of query, document and evidence is not there, "" if all are; see HINTS."""
     query_id, doc_id, _, evidence = judgment

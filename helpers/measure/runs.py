@@ -206,8 +206,9 @@ def card_faults(card: dict, evals: EvalSet) -> list[str]:
     if type(depth) is not int or depth < 0:
         faults.append(f"field depth is {files.short_json(depth)}, wanted a number of results")
     if not (isinstance(empty, list) and all(isinstance(query_id, str) for query_id in empty)):
-        fault = f"field without_results is {files.short_json(empty)}, wanted a list of query ids"
-        faults.append(fault)
+        faults.append(
+            f"field without_results is {files.short_json(empty)}, wanted a list of query ids"
+        )
     for name, wanted in hashes(evals, card.get("chunker")).items():
         if name != "topics_sha256" and card.get(name, wanted) != wanted:
             faults.append(wrong_hash(card, name, wanted))

@@ -26,6 +26,11 @@ def how_many(counted: int | Collection, noun: str) -> str:
     return f"{n:,d} {noun if n == 1 else many}"
 
 
+def counted(counts: dict) -> str:
+    """Return "dev 3, test 5" for numbers by name."""
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+
+
 Words = Callable[[str], list[str]]  # what splits a text
 
 

@@ -128,8 +128,7 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         remedy = "pip install 'pyspark[connect]' pysail"
         if IN_CHECKOUT:
             remedy = "make proof ONLY=sail installs it, make sql uses it from there"
-        problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
-        raise EvalSetError(problem) from None
+        raise EvalSetError(f"found no package pyspark, wanted for {kind!r}: {remedy}") from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
     server, batch = nullcontext(kind), 10_000
     if kind == "sail":
