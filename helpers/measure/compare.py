@@ -381,7 +381,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     newest = [q for q in test if evals.queries[q].round == last]
     for name, part in {APART: links.apart_from_dev(evals), NEWEST: newest}.items():
         if 0 < len(part) < len(test):
-            alone = evals.only(part)
+            alone = evals.only({*part})
             halves[name] = compare(alone, base, chosen, "test")
     for row in comparison["runs"]:
         own = {}

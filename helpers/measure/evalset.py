@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -181,7 +181,7 @@ class EvalSet(NamedTuple):
                 )
         return self
 
-    def only(self, query_ids: Collection[str]) -> "EvalSet":
+    def only(self, query_ids: Set[str]) -> "EvalSet":
         """Return the set with some of its settled queries."""
         queries = {q: query for q, query in self.queries.items() if q in query_ids}
         unanswered = {q: query for q, query in self.unanswered.items() if q in query_ids}
