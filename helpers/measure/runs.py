@@ -435,8 +435,8 @@ def _check_span(doc_id: str, part: str, length: int) -> None:
     start, _, end = part.partition(":")
     if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
         raise ValueError(
-            f"span {start} to {end} of {doc_id}, wanted 0 <= start < end <= {length}, "
-            "whole numbers of characters of title, blank line, text"
+            f"span {start} to {end} of {doc_id}, wanted whole numbers of characters, "
+            f"0 <= start < end <= {length}, in title, blank line, text"
         )
 
 
