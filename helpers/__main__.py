@@ -10,20 +10,10 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from .measure import installation
-
-
-def file_to_write(word: str) -> Path:
-    """Return the path of a file. Raises ArgumentTypeError for a folder, before anything is done."""
-    path = Path(word)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{path} is a folder, wanted a file such as gate.xml")
-    return path
-
 
 KINDS = "markdown, html, rst, text, code, hotpotqa, beir, trec, table, ir_datasets"
 
@@ -32,105 +22,82 @@ KINDS = "markdown, html, rst, text, code, hotpotqa, beir, trec, table, ir_datase
 # default stands in the function that is called.
 
 
-def report_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--full", action="store_true", help="run the further notebooks too")
+def option(name: str, words: str, **how: object) -> tuple[str, dict]:
+    """Return the name of an option and what argparse is told of it, `words` for --help."""
+    return name, {"help": words, **how}
 
 
-def only_options(parser: argparse.ArgumentParser) -> None:
-    words = "notebooks to execute, such as 'session_b retrieval_eval'"
-    parser.add_argument("--only", help=words)
+def flag(name: str, words: str) -> tuple[str, dict]:
+    """Return an option without a value."""
+    return option(name, words, action="store_true")
 
 
-def learn_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--fresh", action="store_true", help="move the old copies aside first")
-    parser.add_argument("--short", action="store_true", help="one notebook of two hours")
-
-
-def drop_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("query_id", metavar="query", help="id of the query")
-
-
-def card_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", type=Path, metavar="run", help="a run, TREC or JSONL")
-
-
-def folder_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--to", type=Path, required=True, help="folder to write into")
-
-
-def compare_options(parser: argparse.ArgumentParser) -> None:
-    add, flag = parser.add_argument, {"action": "store_true"}
-    words = "TREC or JSONL runs of any engine"
-    add("paths", type=Path, nargs="+", metavar="runs", help=words)
-    add("--base", type=Path, help="another run to compare with")
-    add("--split", choices=["dev", "test", "all"], help="queries that count")
-    add("--round", type=int, dest="of_round", help="of these only the queries of one round")
-    add("--decides", help="measure of the verdict, such as evidence-1000-tokens")
-    add("--matters", type=float, help="smallest difference that matters")
-    add("--gate", choices=["worse", "not-worse"], help="what ends with 1")
-    add("--strict", **flag, help="3 where queries are too few to tell")
-    add("--no-new-failures", **flag, help="1 where a query that had results has none")
-    add("--pairs", type=int, help="list so many unjudged results to be read")
-    words = "JUnit file to write: how the gate ended, a test case a run"
-    add("--junit", type=file_to_write, help=words)
-    add("--to", type=Path, help="folder for the report (default: comparisons/)")
-
-
-def source_options(parser: argparse.ArgumentParser) -> None:
-    """Add what import and carry share: how documents are read."""
-    add = parser.add_argument
-    add("--split", help="splits to read, such as test or dev,test")
-    add("--title", help="field of a document that is its title")
-    add("--text", help="fields that are its text, such as question,body (Markdown)")
-    add("--columns", help="others' names of fields, such as doc_id=pid,query=question")
-
-
-def carry_options(parser: argparse.ArgumentParser) -> None:
-    words = "KIND:PATH as in import, or a folder with a corpus"
-    parser.add_argument("--from", dest="source", required=True, help=words)
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--to", type=Path, help="folder to write into")
-    words = "move the labels in the set's own folder, old files to former/"
-    where.add_argument("--in-place", action="store_true", help=words)
-    source_options(parser)
-
-
-def import_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--from", dest="source", required=True, help=f"KIND:PATH, a kind of: {KINDS}")
-    folder_options(parser)
-    source_options(parser)
-    add("--max-docs", type=int, help="keep so many documents, and every judged one")
-    words = "pages: a search log; table: file or folder of queries; ir_datasets: their name"
-    add("--queries", help=words)
-    add("--sample", type=int, help="pages: queries to draw from the log (default 40)")
-    add("--labels", help="table, pages: file or folder of labels")
-    add("--language", help="of the texts, such as ja: chooses the tokenizer")
-    words = "draw halves, whatever splits it has and however few queries"
-    add("--halve", action="store_true", help=words)
-
-
-def prompts_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--sample", type=int, help="pages to write prompts for (default 20)")
-    words = "add the accepted queries of proposed.jsonl to the set"
-    parser.add_argument("--take", action="store_true", help=words)
-
-
-def progress_options(parser: argparse.ArgumentParser) -> None:
-    words = "folder with a folder of copies for each learner: who is where"
-    parser.add_argument("--class", dest="of_class", type=Path, help=words)
-
-
-def sql_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    folder_options(parser)
-    add("--engine", help="duckdb (default), sail, or sc://host:port of Spark Connect")
-    add("--docs", help="Parquet with doc_id, text, maybe title; no address on DuckDB")
-    add("--queries", help="Parquet with query_id, text")
-    add("--chunks", help="a chunker of session B, such as fixed: not whole documents")
-    add("--idf", choices=["okapi", "lucene"], help="okapi, as rank_bm25, is the default")
-    add("--k1", type=float, help="how soon a word's count saturates")
-    add("--b", type=float, help="how much length counts")
+TO = option("--to", "folder to write into", type=Path, required=True)
+ONLY = option("--only", "notebooks to execute, such as 'session_b retrieval_eval'")
+LEARN = [
+    flag("--fresh", "move the old copies aside first"),
+    flag("--short", "one notebook of two hours"),
+]
+COMPARE = [
+    option("paths", "TREC or JSONL runs of any engine", type=Path, nargs="+", metavar="runs"),
+    option("--base", "another run to compare with", type=Path),
+    option("--split", "queries that count", choices=["dev", "test", "all"]),
+    option("--round", "of these only the queries of one round", type=int, dest="of_round"),
+    option("--decides", "measure of the verdict, such as evidence-1000-tokens"),
+    option("--matters", "smallest difference that matters", type=float),
+    option("--gate", "what ends with 1", choices=["worse", "not-worse"]),
+    flag("--strict", "3 where queries are too few to tell"),
+    flag("--no-new-failures", "1 where a query that had results has none"),
+    option("--pairs", "list so many unjudged results to be read", type=int),
+    option("--junit", "JUnit file to write: how the gate ended, a test case a run", type=Path),
+    option("--to", "folder for the report (default: comparisons/)", type=Path),
+]
+SOURCE = [  # of import and carry: how documents are read
+    option("--split", "splits to read, such as test or dev,test"),
+    option("--title", "field of a document that is its title"),
+    option("--text", "fields that are its text, such as question,body (Markdown)"),
+    option("--columns", "others' names of fields, such as doc_id=pid,query=question"),
+]
+WHERE = [  # one of the two
+    option("--to", "folder to write into", type=Path),
+    flag("--in-place", "move the labels in the set's own folder, old files to former/"),
+]
+CARRY = [
+    option(
+        "--from", "KIND:PATH as in import, or a folder with a corpus", dest="source", required=True
+    ),
+    WHERE,
+    *SOURCE,
+]
+IMPORT = [
+    option("--from", f"KIND:PATH, a kind of: {KINDS}", dest="source", required=True),
+    TO,
+    *SOURCE,
+    option("--max-docs", "keep so many documents, and every judged one", type=int),
+    option(
+        "--queries",
+        "pages: a search log; table: file or folder of queries; ir_datasets: their name",
+    ),
+    option("--sample", "pages: queries to draw from the log (default 40)", type=int),
+    option("--labels", "table, pages: file or folder of labels"),
+    option("--language", "of the texts, such as ja: chooses the tokenizer"),
+    flag("--halve", "draw halves, whatever splits it has and however few queries"),
+]
+PROMPTS = [
+    option("--sample", "pages to write prompts for (default 20)", type=int),
+    flag("--take", "add the accepted queries of proposed.jsonl to the set"),
+]
+SQL = [
+    TO,
+    option("--engine", "duckdb (default), sail, or sc://host:port of Spark Connect"),
+    option("--docs", "Parquet with doc_id, text, maybe title; no address on DuckDB"),
+    option("--queries", "Parquet with query_id, text"),
+    option("--chunks", "a chunker of session B, such as fixed: not whole documents"),
+    option("--idf", "okapi, as rank_bm25, is the default", choices=["okapi", "lucene"]),
+    option("--k1", "how soon a word's count saturates", type=float),
+    option("--b", "how much length counts", type=float),
+]
+LEARNERS = "folder with a folder of copies for each learner: who is where"
 
 
 class Command(NamedTuple):
@@ -139,34 +106,37 @@ class Command(NamedTuple):
     needs: str
     function: str
     words: str
-    options: Callable[[argparse.ArgumentParser], None] | None = None
+    options: list = []
 
 
 SET, FOLDER, NONE = "a set whose labels are done", "a folder, maybe in the making", "no folder"
 COMMANDS = {
     "report": Command(
-        SET, "teach.workbook:report_command", "run everything, render the page", report_options
+        SET,
+        "teach.workbook:report_command",
+        "run everything, render the page",
+        [flag("--full", "run the further notebooks too")],
     ),
     "baseline": Command(
         SET, "measure.baseline:baseline_command", "search with BM25, measure it, say how sure"
     ),
     "check": Command(
-        SET, "teach.workbook:check_command", "execute the notebooks and compare", only_options
+        SET, "teach.workbook:check_command", "execute the notebooks and compare", [ONLY]
     ),
     "refresh": Command(
-        SET, "teach.workbook:refresh_command", "execute the notebooks in place", only_options
+        SET, "teach.workbook:refresh_command", "execute the notebooks in place", [ONLY]
     ),
     "learn": Command(
         NONE,
         "teach.copies:learn_command",
         "write copies of the sessions, solutions left out",
-        learn_options,
+        LEARN,
     ),
     "progress": Command(
         NONE,
         "teach.progress:progress_report",
         "your copies: what is done, and next",
-        progress_options,
+        [option("--class", LEARNERS, type=Path, dest="of_class")],
     ),
     "answers": Command(NONE, "teach.answers:write_answers", "write the answers, a page a session"),
     "freeze": Command(SET, "label.manifest:freeze_command", "draw negatives, write the manifest"),
@@ -175,10 +145,13 @@ COMMANDS = {
         SET,
         "label.export:write_exports",
         "write the labels as other tools read them",
-        folder_options,
+        [TO],
     ),
     "drop": Command(
-        FOLDER, "label.drop:drop_query", "move a query and its rows out of the set", drop_options
+        FOLDER,
+        "label.drop:drop_query",
+        "move a query and its rows out of the set",
+        [option("query_id", "id of the query", metavar="query")],
     ),
     "label": Command(
         FOLDER, "label.server:label_command", "open the labelling panel on this machine only"
@@ -187,38 +160,38 @@ COMMANDS = {
         SET, "label.plan:plan_command", "what more labels would tell, pairs to read next"
     ),
     "carry": Command(
-        FOLDER, "label.carry:carry_command", "take labels over to changed documents", carry_options
+        FOLDER, "label.carry:carry_command", "take labels over to changed documents", CARRY
     ),
     "compare": Command(
-        SET, "measure.compare:compare_command", "hold runs against a baseline", compare_options
+        SET, "measure.compare:compare_command", "hold runs against a baseline", COMPARE
     ),
     "card": Command(
         SET,
         "measure.systems:card_command",
         "write the card of a run: of which set it is",
-        card_options,
+        [option("path", "a run, TREC or JSONL", type=Path, metavar="run")],
     ),
     "sql": Command(
         FOLDER,
         "measure.sql.command:sql_command",
         "BM25 in SQL on DuckDB, Sail or Spark",
-        sql_options,
+        SQL,
     ),
     "import": Command(
-        NONE, "label.write:import_command", "turn a source into an evaluation set", import_options
+        NONE, "label.write:import_command", "turn a source into an evaluation set", IMPORT
     ),
     "prompts": Command(
         FOLDER,
         "label.prompts:prompts_command",
         "ask a model elsewhere for queries, take those that you accept",
-        prompts_options,
+        PROMPTS,
     ),
     "site": Command(NONE, "teach.site:write_site", "build the course as pages into site/"),
     "new": Command(
         NONE,
         "label.write:new_command",
         "start a set: guide, two documents, three queries",
-        folder_options,
+        [TO],
     ),
 }
 
@@ -273,24 +246,10 @@ def run_command(options: dict) -> int:
     return 0
 
 
-class Parser(argparse.ArgumentParser):
-    """Of the command line: what compare cannot read there is an error in its JUnit file, too."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong and end with 2."""
-        if sys.argv[1:2] == ["compare"]:
-            junit_alone = argparse.ArgumentParser(add_help=False)
-            junit_alone.add_argument("--junit", type=Path, nargs="?")
-            junit = junit_alone.parse_known_args()[0].junit
-            if junit and junit.suffix == ".xml":  # another may be a run, its own value forgotten
-                _write_junit_error(junit, message)
-        super().error(message)
-
-
 def parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser: all commands, and the options of the `chosen` one."""
     words = "Commands of the retrieval-baseline workbook."
-    main_parser = Parser(prog=installation.PROGRAM, description=words)
+    main_parser = argparse.ArgumentParser(prog=installation.PROGRAM, description=words)
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         if name in installation.COURSE and not installation.IN_CHECKOUT:
@@ -301,12 +260,22 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
             description=command.words,
             argument_default=argparse.SUPPRESS,
         )
-        if name == chosen and command.options:
-            command.options(sub)
+        if name == chosen:
+            add_options(sub, command.options)
         if command.needs != NONE:
             words = "evaluation-set folder (default: EVALS or evals/)"
             sub.add_argument("--evals", dest="folder", help=words, type=Path)
     return main_parser
+
+
+def add_options(to, options: list) -> None:
+    """Add options to a parser; of a list among them one must be typed."""
+    for one in options:
+        if isinstance(one, list):
+            add_options(to.add_mutually_exclusive_group(required=True), one)
+        else:
+            name, how = one
+            to.add_argument(name, **how)
 
 
 # What ends a command.
@@ -346,12 +315,8 @@ def _write_junit_error(path: Path, words: str) -> None:
     shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in words)
     page = JUNIT_ERROR.format(html.escape("".join(shown)))
     try:
-        try:
-            from .measure import files
-
-            files.write(path, page)
-        except ImportError:
-            path.write_bytes(page.encode())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         if in_words(error) != words:  # else that is told already
             print(in_words(error), file=sys.stderr)

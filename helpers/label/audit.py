@@ -12,16 +12,21 @@ from . import checks, labellers, labelling, manifest, pooling
 from .checks import Finding
 
 EXTRAS = (*manifest.BY_PEOPLE, "negatives.jsonl", reading.TO_READ)
-LEFT_OUT = {  # check: why an imported set cannot have it, and the file that brings it all the same
-    "kinds": ("The source sets the kinds of its queries.", ""),
-    "head and tail": ("The source does not say which needs are frequent.", ""),
-    "coverage": ("The source chose its documents and queries.", ""),
-    "easy queries": ("The source chose its queries.", ""),
-    "labels per query": ("The source sets its grades and how many answers a query has.", ""),
-    "evidence": ("The source has no more quotes.", ""),
-    "labelling guide": ("The rules of the source's makers hold.", "labeling_guide.md"),
-    "second pass": ("The source has one reading of its labels.", "second_pass.jsonl"),
-    "negatives": (f"The source has none; {command('freeze')} draws some.", "negatives.jsonl"),
+LEFT_OUT = {  # check: why an imported set cannot have it
+    "kinds": "The source sets the kinds of its queries.",
+    "head and tail": "The source does not say which needs are frequent.",
+    "coverage": "The source chose its documents and queries.",
+    "easy queries": "The source chose its queries.",
+    "labels per query": "The source sets its grades and how many answers a query has.",
+    "evidence": "The source has no more quotes.",
+    "labelling guide": "The rules of the source's makers hold.",
+    "second pass": "The source has one reading of its labels.",
+    "negatives": f"The source has none; {command('freeze')} draws some.",
+}
+BROUGHT = {  # check: the file that people may add to such a set
+    "labelling guide": "labeling_guide.md",
+    "second pass": "second_pass.jsonl",
+    "negatives": "negatives.jsonl",
 }
 THEIRS = ("overlap", "same query", "judged depth", "quotes", "near-duplicates", "leakage")
 NOT_YOURS = "It is so in the source; mended, scores compare no longer with published ones."
@@ -35,7 +40,7 @@ def folder_findings(evals: EvalSet) -> list[Finding]:
     """
     found = findings(evals)
     if waiting := reading.waiting(evals):
-        told = f"{how_many(len(waiting), 'pair')} in {reading.TO_READ}"
+        told = f"{how_many(waiting, 'pair')} in {reading.TO_READ}"
         found.append(Finding("to read", "warn", told, f"{command('lab')} opens them."))
     return [*found, check_baseline(evals)]
 
@@ -63,8 +68,8 @@ def _for_import(evals: EvalSet, finding: Finding) -> Finding:
     What the makers left out is not applicable. What they got wrong is a warning and no failure:
     who mends it has another collection.
     """
-    reason, file = LEFT_OUT.get(finding.check, ("", ""))
-    is_brought = bool(file) and (evals.folder / file).exists()
+    reason, file = LEFT_OUT.get(finding.check), BROUGHT.get(finding.check)
+    is_brought = file and (evals.folder / file).exists()
     if reason and not is_brought and finding.status != "pass":
         return finding._replace(status="n/a", remedy=reason)
     if finding.status in ("fail", "warn") and finding.check in THEIRS:
@@ -84,7 +89,7 @@ def check_baseline(evals: EvalSet) -> Finding:
         remedy = f"Restore what was measured, or measure it anew ({command('report')})."
         return Finding("baseline", "fail", f"measured on {', '.join(other)}", remedy)
     if newer:
-        found = f"results.json is older than {how_many(len(newer), 'query')}"
+        found = f"results.json is older than {how_many(newer, 'query')}"
         remedy = f"Measure the baseline anew ({command('report')}) with {runs.first_names(newer)}."
         return Finding("baseline", "warn", found, remedy)
     return Finding("baseline", "pass", "results.json measured the saved run", "")

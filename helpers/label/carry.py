@@ -1,6 +1,5 @@
 """Carry a set to changed documents: what is sure is taken over, the rest a person reads."""
 
-import json
 import os
 import shutil
 from collections import Counter, defaultdict
@@ -9,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ..measure import evalset, files, reading, runs
-from ..measure.evalset import Document, EvalSet, Judgment
+from ..measure.evalset import EvalSet, Judgment
 from ..measure.installation import command
 from ..measure.text import Pair, how_many
 from . import labelling, manifest, readers, write
@@ -52,9 +51,10 @@ def _write_carried(evals: EvalSet, source: str, part: Path, more: dict[str, str]
     home = _find_corpus(source, part, more)
     case = align(evals, evalset.read_corpus(home))
     if not any(case.heirs[old_id] for old_id in case.heirs.keys() - case.namesakes):
-        found = f"none of the {how_many(len(case.heirs), 'document')} of {evals.folder} is found in"
-        wanted = "is it the source, with the options of its import (--title, --text)?"
-        raise evalset.EvalSetError([f"{found} {source}: {wanted}"])
+        found = f"none of the {how_many(case.heirs, 'document')} of {evals.folder} is found in"
+        raise evalset.EvalSetError(
+            f"{found} {source}: is it the source, with the options of its import (--title, --text)?"
+        )
     _copy_corpus(home, part)
     shutil.rmtree(part / IMPORTED, ignore_errors=True)
     return write_set(case, part)
@@ -84,7 +84,7 @@ def _carry_in_place(folder: Path, source: str, more: dict[str, str]) -> list[str
         if new.documents == evals.documents:
             shutil.rmtree(part)
             return [*done, f"{folder} has these documents already: nothing is changed"]
-        files.write(folder / evalset.JOURNAL, json.dumps(_journal(evals, new, lines)))
+        files.write_json(folder / evalset.JOURNAL, _journal(evals, new, lines))
     except BaseException:
         shutil.rmtree(part)
         raise
@@ -104,7 +104,7 @@ def _journal(evals: EvalSet, new: EvalSet, lines: list[str]) -> dict:
     going = [name for name in dict.fromkeys(names) if _is_replaced(old / name, part / name)]
     number = max(row["carry"] for _, row in files.read(part / HISTORY))
     former = f"{FORMER}/{number}-{evals.corpus_hash()[:12]}"
-    lines.append(f"moved to {former}: {how_many(len(going), 'file')} replaced or out of date")
+    lines.append(f"moved to {former}: {how_many(going, 'file')} replaced or out of date")
     if (old / "manifest.json").exists():
         lines.append(f"manifest.json is of the old documents: {command('freeze', EVALS=old)}")
     return {"former": former, "going": going, "coming": coming, "lines": lines}
@@ -153,7 +153,7 @@ def _find_corpus(source: str, folder: Path, more: dict[str, str]) -> Path:
         fault = "no such folder"
         if home.is_dir():
             fault = f"no corpus/ or corpus.jsonl in it, or did you mean FROM=markdown:{source}?"
-        raise evalset.EvalSetError([f"--from: {source}: {fault}"])
+        raise evalset.EvalSetError(f"--from: {source}: {fault}")
     if kind not in write.READERS and not more and home.is_dir():
         return home
     options = readers.Options(kind, path, **more)
@@ -179,7 +179,7 @@ def write_set(case: Case, folder: Path) -> list[str]:
     fates = all_fates(case, first)
     judged, to_read = resolve(evals, fates)
     copied = [*evalset.PROSE, "settings.json"]
-    if _texts(evals.documents) == _texts(case.documents):
+    if evals.texts == evals._replace(documents=case.documents).texts:
         copied += [*NAMING, PROPOSED]
     else:
         labelling.refuse_losses(evals)
@@ -189,16 +189,12 @@ def write_set(case: Case, folder: Path) -> list[str]:
             shutil.copyfile(evals.folder / name, folder / name)
     if evals.confirmed and NAMING[0] not in copied:
         settings = files.json_page(folder / "settings.json") | {"confirmed": {}}
-        files.write(folder / "settings.json", json.dumps(settings, ensure_ascii=False) + "\n")
+        files.write_json(folder / "settings.json", settings)
     new = evalset.load(folder)
     listed = _new_results(case, first, folder) | to_read
     reading.write_list(new, sorted(listed.values(), key=partial(reading.place, evals)))
     _write_history(evals, new, fates, to_read)
     return _summary(case, fates, new)
-
-
-def _texts(documents: dict[str, Document]) -> dict[str, str]:
-    return {doc_id: document.retrieval_text for doc_id, document in documents.items()}
 
 
 def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
@@ -208,36 +204,28 @@ def resolve(evals: EvalSet, fates: Fates) -> tuple[Rows, Rows]:
     """
     claims = defaultdict(list)
     for label in evals.judgments:
-        for new_id in fates[label[:2]].doc_ids:
+        for new_id in fates[label.pair].doc_ids:
             claims[label.query_id, new_id].append(label)
 
     def higher_then_surer(label: Judgment) -> tuple[int, int]:
-        return -label.relevance, len(fates[label[:2]].to_read)
+        return -label.relevance, len(fates[label.pair].to_read)
 
     judged, to_read = {}, {}
     for pair, labels in claims.items():
         label = min(labels, key=higher_then_surer)
-        fate = fates[label[:2]]
+        fate = fates[label.pair]
         there = label._replace(doc_id=pair[1])
         if offer := fate.to_read.get(pair[1]):
             if offer.parts:
                 there = there._replace(evidence=[offer.parts])
             why = {"why": fate.why or fate.outcome, "passages": offer.spans}
-            to_read[pair] = _row(there) | why
+            to_read[pair] = evalset.label_row(there) | why
         else:
-            judged[pair] = _row(there._replace(evidence=fate.evidence))
-            judges = [evals.offered.get(claim[:2]) for claim in labels]
+            judged[pair] = evalset.label_row(there._replace(evidence=fate.evidence))
+            judges = [evals.offered.get(claim.pair) for claim in labels]
             if all(judges):  # every old label was an accepted offer
                 judged[pair]["offered"] = judges[0]
     return judged, to_read
-
-
-def _row(label: Judgment) -> dict:
-    """Return a label as a row of judgments.jsonl."""
-    row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
-    if label.evidence:
-        row["evidence"] = evalset.evidence_field(label.evidence)
-    return row
 
 
 def _write_moved(case: Case, fates: Fates, judged: Rows, folder: Path) -> None:
@@ -282,7 +270,7 @@ def _found_first(case: Case, folder: Path) -> dict[str, list[str]]:
 def _by_fused_rank(evals: EvalSet, depth: int) -> dict[str, list[str]]:
     from . import pooling  # takes two seconds to import, and many carries need no ranking
 
-    if not any(map(evals.words, _texts(evals.documents).values())):
+    if not any(map(evals.words, evals.texts.values())):
         return {}
     fused = pooling.fused(pooling.by_ranker(evals))
     return {query_id: ranking[:depth] for query_id, ranking in fused.items()}
@@ -293,7 +281,7 @@ def _new_results(case: Case, first: dict[str, list[str]], folder: Path) -> dict[
 
     What they had among their results before was offered then, whether it was judged or not.
     """
-    known = {tuple(case.evals.words(body)) for body in _texts(case.evals.documents).values()}
+    known = {tuple(case.evals.words(body)) for body in case.evals.texts.values()}
     before, rows = {}, {}
     if first:  # without the saved runs of the old documents
         before = _by_fused_rank(case.evals._replace(folder=folder), POOLED)
@@ -333,14 +321,14 @@ def _summary(case: Case, fates: Fates, new: EvalSet) -> list[str]:
     relevant = [label for label in evals.judgments if label.relevance]
     zeros = [label for label in evals.judgments if not label.relevance]
     for words, labels in (("above 0", relevant), ("of 0", zeros)):
-        outcomes = Counter(fates[label[:2]].outcome for label in labels)
+        outcomes = Counter(fates[label.pair].outcome for label in labels)
         counted = [f"{name}: {outcomes[name]}" for name in OUTCOMES if outcomes[name]]
         line = f"labels {words}: {len(labels)}"
         lines.append(f"{line}. {'; '.join(counted)}" if counted else line)
-    lost = [" ".join(label[:2]) for label in relevant if not fates[label[:2]].doc_ids]
+    lost = [" ".join(label.pair) for label in relevant if not fates[label.pair].doc_ids]
     if lost:
         lines.append(f"lost: {runs.first_names(lost)}")
-    if no_more := sorted(_answered_in_full(evals) - _answered_in_full(new)):
+    if no_more := sorted(evals.answered_in_full - new.answered_in_full):
         lines.append(f"without a full answer now: {runs.first_names(no_more)}")
     lines += reading.in_words(new)
     if evals.confirmed and not new.confirmed:
@@ -350,8 +338,3 @@ def _summary(case: Case, fates: Fates, new: EvalSet) -> list[str]:
     if (evals.folder / "judge.jsonl").exists() and not (new.folder / "judge.jsonl").exists():
         stays += ", judge.jsonl (its prompts hold the old texts)"
     return [*lines, stays]
-
-
-def _answered_in_full(evals: EvalSet) -> set[str]:
-    """Return the queries that a document answers in full."""
-    return {label.query_id for label in evals.judgments if label.relevance >= evals.full_grade}

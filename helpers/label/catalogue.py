@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, Rows
 from . import readers, tables
 from .readers import SIDES, WORDS, Source, Task
 
@@ -69,7 +69,7 @@ def _load(name: str):
         return ir_datasets.load(name)
 
 
-def _entries(name: str, part: str) -> Iterator[tuple[str, dict]]:
+def _entries(name: str, part: str) -> Rows:
     """Yield (place, row); the catalogue downloads when an entry is first read.
 
     One without a text takes the catalogue's default, unless that is its title.
@@ -90,4 +90,4 @@ def _errors_in_words(name: str) -> Iterator[None]:
         yield
     except Exception as error:  # the catalogue's own errors have no common class
         what = f"{type(error).__name__}: {error}"[:200]
-        raise EvalSetError([f"ir_datasets:{name}: found {what}, {WANTED}"]) from error
+        raise EvalSetError(f"ir_datasets:{name}: found {what}, {WANTED}") from error

@@ -13,7 +13,7 @@ import pandas as pd
 from ..measure import chunks, evidence, files, links, measures, stats, text
 from ..measure.evalset import EvalSet
 from ..measure.installation import command
-from ..measure.text import how_many
+from ..measure.text import counted, how_many
 from . import manifest, pooling
 
 QUERIES, DOCUMENTS = 30, 100  # below these a set says little
@@ -65,10 +65,6 @@ def _some(names: Iterable[str], most: int = 4) -> str:
     return f"{first} and {len(names) - most} more" if len(names) > most else first
 
 
-def _counted(counts: dict) -> str:
-    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
-
-
 def _also(facts: dict) -> str:
     """Return how many there are of each, where there are some."""
     return "".join(f"; {fact}: {len(names)}" for fact, names in facts.items() if names)
@@ -109,7 +105,7 @@ def check_kinds(case: AuditCase) -> Finding:
     }
     fail = {alone: len(counts) == 1 and not unmarked}
     also = _also({"multi with one answer": single, "temporal without a version": undated})
-    return _finding("kinds", _counted(counts) + also, fail, warn)
+    return _finding("kinds", counted(counts) + also, fail, warn)
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -125,7 +121,7 @@ def check_head_and_tail(case: AuditCase) -> Finding:
         mark: unmarked and unmarked >= few + many,
     }
     fail = {one_side: many and not few}
-    return _finding("head and tail", _counted(counts), fail, warn)
+    return _finding("head and tail", counted(counts), fail, warn)
 
 
 def check_halves(case: AuditCase) -> Finding:
@@ -147,7 +143,7 @@ def check_halves(case: AuditCase) -> Finding:
         f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
         f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
     }
-    found = _counted(sizes)
+    found = counted(sizes)
     if few:
         found += f"; a test half pays from {stats.HALVES_FROM} queries on"
         if not case.evals.imported:  # else the source has its halves, or they were asked for
@@ -238,16 +234,14 @@ def check_reach(case: AuditCase) -> Finding:
     Wanted: half of the documents, or, in a large corpus, as many as there are queries.
     """
     documents, queries = case.evals.documents, case.evals.queries
-    reached = set()
-    for query in queries.values():
-        reached.update(query.relevant_doc_ids)
+    reached = case.evals.relevant_documents
     share, wanted = len(reached) / len(documents), min(0.5, len(queries) / len(documents))
     missed = []
     for field in ("service", "kind"):
         names = {getattr(document, field) for document in documents.values()} - {"unspecified"}
         names -= {getattr(documents[doc_id], field) for doc_id in reached}
         missed += [f"{field} {name}" for name in sorted(names)]
-    found = f"{len(reached)} of {how_many(len(documents), 'document')} reached ({share:.0%})"
+    found = f"{len(reached)} of {how_many(documents, 'document')} reached ({share:.0%})"
     fail = {"Write queries for documents that none reaches.": share < wanted}
     warn = {f"Nobody asks about {_some(missed)}: add a query or leave it out.": missed}
     return _finding("coverage", found, fail, warn)
@@ -266,7 +260,7 @@ def check_labels_per_query(case: AuditCase) -> Finding:
         f"Narrow {_some(many)}: over {MANY_ANSWERS} answers.": many,
         f"Tell whole answers ({highest}) from partial ones (1).": one_grade,
     }
-    found = f"{how_many(high, 'relevant document')} a query; grade {_counted(grades)}"
+    found = f"{how_many(high, 'relevant document')} a query; grade {counted(grades)}"
     if low < high:
         found = f"{low} to {found}"
     fail = {f"Label {_some(none)}, or drop them.": none}
@@ -304,7 +298,7 @@ def check_solved(case: AuditCase) -> Finding:
     weakest, *_, strongest = sorted(scores, key=lambda name: (mean(scores[name]), name))
     lowest = map(min, scores[weakest], scores[strongest])
     solved = [q for q, score in zip(qrels, lowest, strict=True) if score > 1 - stats.TIE]
-    found = f"{len(solved)} of {how_many(len(qrels), 'query')} solved by {weakest}, by {strongest}"
+    found = f"{len(solved)} of {how_many(qrels, 'query')} solved by {weakest}, by {strongest}"
     harder = f"Add harder queries than {_some(solved)}: these tell no two systems apart."
     return _finding("easy queries", found, warn={harder: len(solved) > SOLVED * len(qrels)})
 
@@ -312,8 +306,8 @@ def check_solved(case: AuditCase) -> Finding:
 def check_evidence(case: AuditCase) -> Finding:
     """Fail where a relevant label has no quote; warn where there is no judgments.jsonl at all."""
     relevant = [judgment for judgment in case.evals.judgments if judgment.relevance]
-    bare = [" ".join(judgment[:2]) for judgment in relevant if not judgment.evidence]
-    found = f"{len(relevant) - len(bare):,} of {how_many(len(relevant), 'relevant label')} quoted"
+    bare = [" ".join(judgment.pair) for judgment in relevant if not judgment.evidence]
+    found = f"{len(relevant) - len(bare):,} of {how_many(relevant, 'relevant label')} quoted"
     graded = (case.evals.folder / "judgments.jsonl").exists()
     unproved = evidence.unproved_needs(case.evals)
     fail = {f"Quote the passage that proves {_some(bare)}.": bare and graded}
@@ -336,8 +330,8 @@ def check_quotes(case: AuditCase) -> Finding:
         for doc_id in chain.from_iterable(holders[quote] for quote in label.evidence):
             pair = label.query_id, doc_id
             earned[pair] = max(earned[pair], label.relevance)
-    grades = {label[:2]: label.relevance for label in case.evals.judgments}
-    confirmed = {(row["query_id"], row["doc_id"]) for row in case.second_pass}
+    grades = {label.pair: label.relevance for label in case.evals.judgments}
+    confirmed = {text.pair_of(row) for row in case.second_pass}
     wanting = sorted(p for p in earned.keys() - confirmed if grades.get(p, -1) < earned[p])
     lower = [pair for pair in wanting if pair in grades]
     unjudged = [pair for pair in wanting if pair not in grades]
@@ -359,7 +353,7 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
     """
     runs = {part: text.shingles(evals.words(part)) for quote in quotes for part in quote}
     wanted, having = set().union(*runs.values()), defaultdict(list)
-    bodies = {doc_id: document.retrieval_text for doc_id, document in evals.documents.items()}
+    bodies = evals.texts
     for doc_id, body in bodies.items():
         for run in wanted & text.shingles(evals.words(body)):
             having[run].append(doc_id)
@@ -397,7 +391,7 @@ def check_guide(case: AuditCase) -> Finding:
     silent = [f"grade {grade}" for grade in grades if str(grade) not in words]
     short = "Write in labeling_guide.md a test for each grade, edge cases and worked examples."
     fail = {f"Say when to give {_some(silent)}.": silent, short: len(words) < GUIDE_WORDS}
-    return _finding("labelling guide", how_many(len(words), "word"), fail)
+    return _finding("labelling guide", how_many(words, "word"), fail)
 
 
 def check_second_pass(case: AuditCase) -> Finding:
@@ -406,7 +400,7 @@ def check_second_pass(case: AuditCase) -> Finding:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
     rows = _second_readings(case)
-    labels = {" ".join(label[:2]): label.relevance for label in case.evals.judgments}
+    labels = {" ".join(label.pair): label.relevance for label in case.evals.judgments}
     newest = _newest_check(rows)
     check = rows[rows["round"] == newest]
     kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
@@ -453,7 +447,7 @@ def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
     value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
-    found = f"round {number}: {how_many(len(rows), 'pair')}, {zeros:,} of grade 0"
+    found = f"round {number}: {how_many(rows, 'pair')}, {zeros:,} of grade 0"
     return f"{found}, {agree:.0%} agree, kappa {value}"
 
 
@@ -471,7 +465,7 @@ def check_negatives(case: AuditCase) -> Finding:
             wrong.append(f"{query_id} {doc_id} (easy and hard)")
         if min(len(easy), len(hard)) >= NEGATIVES:
             short.discard(query_id)
-    found = f"{goal} for {len(queries) - len(short)} of {how_many(len(queries), 'query')}"
+    found = f"{goal} for {len(queries) - len(short)} of {how_many(queries, 'query')}"
     fail = {f"Replace {_some(wrong)}: {command('freeze')} draws negatives anew.": wrong}
     warn = {
         f"Run {command('freeze')}, which draws them, for {_some(sorted(short))}. Hard ones are "
@@ -518,7 +512,7 @@ def check_manifest(case: AuditCase) -> Finding:
     """Fail where a file is not the one in the manifest; warn where there is no manifest."""
     differing = manifest.differences(case.evals.folder)
     missing = differing == [manifest.NO_MANIFEST]
-    inputs = how_many(len(manifest.inputs(case.evals.folder)), "file")
+    inputs = how_many(manifest.inputs(case.evals.folder), "file")
     remedy = "Look at what changed, then restore the file or write the manifest anew."
     fail = {remedy: differing and not missing}
     warn = {f"Write one ({command('freeze')}), so that a later change is seen.": missing}

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from . import readers, shapes, tables
-from .readers import Source, Task
+from .readers import Paths, Source, Task
 
 PARTS = {  # of a collection: the names of their files, of which the first that fits counts
     "labels": r"(?<![a-z])(qrels|labels|judgments)(?![a-z])",
@@ -52,7 +52,7 @@ def read_tables(task: Task) -> Source:
     )
 
 
-def refuse_missing_parts(parts: dict[str, list[Path]], task: Task) -> None:
+def refuse_missing_parts(parts: Paths, task: Task) -> None:
     """Raise EvalSetError where no file holds documents, queries or labels."""
     root = task.options.path
     names = ", ".join(path.name for path in tables.files_of(Path(root))[:9]) or "nothing"
@@ -61,11 +61,11 @@ def refuse_missing_parts(parts: dict[str, list[Path]], task: Task) -> None:
     task.stop()
 
 
-def tables_by_part(task: Task) -> dict[str, list[Path]]:
+def tables_by_part(task: Task) -> Paths:
     """Return {documents, queries, labels: files} of a folder, --queries and --labels."""
     options, root = task.options, Path(task.options.path)
     patterns = PARTS | {"documents": DOCUMENTS[options.kind]}
-    parts: dict[str, list[Path]] = {part: [] for part in patterns}
+    parts = {part: [] for part in patterns}
     for path in tables.files_of(root):
         name = path.relative_to(root).as_posix()
         fitting = [part for part in patterns if re.search(patterns[part], name)]
@@ -78,7 +78,7 @@ def tables_by_part(task: Task) -> dict[str, list[Path]]:
     return parts
 
 
-def judged_files(parts: dict[str, list[Path]], task: Task) -> list[Path]:
+def judged_files(parts: Paths, task: Task) -> list[Path]:
     """Return the files with labels that hold their queries, too; they are then no documents.
 
     Raises EvalSetError where the only file is neither that nor a table of documents.
@@ -99,12 +99,12 @@ def judged_files(parts: dict[str, list[Path]], task: Task) -> list[Path]:
     return judged
 
 
-def labels_by_split(paths: list[Path]) -> dict[str, list[Path]]:
+def labels_by_split(paths: list[Path]) -> Paths:
     """Return {split: files of labels} by what their names say beside `qrels`: qrels.dev.tsv.
 
     For default/test/0000.parquet that is its folder; parts of a split stand together.
     """
-    splits: dict[str, list[Path]] = {}
+    splits = {}
     for path in paths:
         own = path.parent.name if path.stem.isdigit() else path.name
         name = re.sub(r"\.(tsv|txt|qrels|gz|csv|jsonl?|parquet)\b|-\d+-of-\d+", "", own)

@@ -1,9 +1,9 @@
 """Take a query and all its rows out of a set, whether the set loads or not."""
 
-import os
 from pathlib import Path
 
-from ..measure import evalset, files, reading
+from ..measure import files, reading
+from ..measure.files import EvalSetError
 from ..measure.text import how_many
 from .labelling import JUDGMENTS, LOG, PRACTICE, QUERY_TABLE, SKIPPED, lock_log, log_files
 
@@ -22,30 +22,26 @@ def drop_query(folder: Path, query_id: str) -> list[str]:
     where no file names the query or one has a bad line.
     """
     if not folder.is_dir():
-        raise evalset.EvalSetError([f"{folder}: is no folder, wanted an evaluation set"])
+        raise EvalSetError(f"{folder}: is no folder, wanted an evaluation set")
     with lock_log(folder / LOG):
         *others, own_table = NAMING
         own, left = {}, {}
         for name in dict.fromkeys([*others, *log_files(folder), own_table]):
-            rows = _rows(folder / name)
+            rows = files.plain_rows(folder / name)
             own[name] = [row for row in rows if _query_of(row) == query_id]
             left[name] = [row for row in rows if _query_of(row) != query_id]
         named = [name for name, rows in own.items() if rows]
         if not named:
-            fault = f"no file has a row of the query {query_id}, wanted its id"
-            raise evalset.EvalSetError([f"{folder}: {fault}"])
-        dropped = _rows(folder / DROPPED)
+            raise EvalSetError(
+                f"{folder}: no file has a row of the query {query_id}, wanted its id"
+            )
+        dropped = files.plain_rows(folder / DROPPED)
         moved = [{"file": name, **row} for name in named for row in own[name]]
         moved = [row for row in moved if row not in dropped]  # a killed run may have begun
         files.write_jsonl(folder / DROPPED, dropped + moved)
         for name in named:
             files.write_jsonl(folder / name, left[name])
-    return [f"{name}: {how_many(len(own[name]), 'row')} moved to {DROPPED}" for name in named]
-
-
-def _rows(path: Path) -> list[dict]:
-    """Return the rows of a file, none where there is none. Raises EvalSetError: a bad line."""
-    return [row for _, row in files.rows(path)] if os.path.lexists(path) else []
+    return [f"{name}: {how_many(own[name], 'row')} moved to {DROPPED}" for name in named]
 
 
 def _query_of(row: dict) -> object:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..measure import evalset, files
+from ..measure import files
+from ..measure.evalset import EvalSet
 from ..measure.installation import remedy
 from . import write
 
@@ -14,7 +15,7 @@ PARQUET = "labels.parquet"
 COLUMNS = ["query_id", "query_text", "doc_id", "relevance", "split", "evidence"]
 
 
-def labels(evals: evalset.EvalSet) -> pd.DataFrame:
+def labels(evals: EvalSet) -> pd.DataFrame:
     """Return every judgment as a row of COLUMNS; its evidence as JSON, as in judgments.jsonl.
 
     Queries without an answer, or that wait for one, are left out: tools would count them as 0 in
@@ -28,7 +29,7 @@ def labels(evals: evalset.EvalSet) -> pd.DataFrame:
     return pd.DataFrame(sorted(rows), columns=COLUMNS)
 
 
-def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
+def write_exports(evals: EvalSet, to: Path) -> list[Path]:
     """Write every form into the new folder `to` and return the paths.
 
     Say which queries have no labels there. Raises EvalSetError where `to` holds anything.
@@ -51,7 +52,7 @@ def write_exports(evals: evalset.EvalSet, to: Path) -> list[Path]:
     return sorted(path for path in to.rglob("*") if path.is_file())
 
 
-def write_beir(evals: evalset.EvalSet, table: pd.DataFrame, folder: Path) -> None:
+def write_beir(evals: EvalSet, table: pd.DataFrame, folder: Path) -> None:
     """Write corpus.jsonl, all queries and qrels/SPLIT.tsv as BEIR does (Thakur et al. 2021)."""
     documents = [
         {"_id": d.doc_id, "title": d.title, "text": d.text, "metadata": {}}

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from typing import NamedTuple
 
 from ..measure import text
-from ..measure.evalset import Document, EvalSet, Judgment, Quotes
+from ..measure.evalset import Document, Documents, EvalSet, Judgment, Quotes
 from ..measure.evidence import Spans
 from ..measure.text import Pair
 
@@ -75,7 +75,7 @@ class Case(NamedTuple):
     """
 
     evals: EvalSet
-    documents: dict[str, Document]
+    documents: Documents
     kin: dict[str, dict[str, int]]
     heirs: dict[str, list[str]]
     own: dict[str, set[str]]
@@ -86,7 +86,7 @@ class Case(NamedTuple):
 # Where a document went.
 
 
-def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
+def align(evals: EvalSet, documents: Documents) -> Case:
     """Return where each document of a set went: by its text, else by the runs that it alone had.
 
     A run of words that stood in one old document only tells that what holds it now came from it.
@@ -95,7 +95,7 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
     for old_id, same in heirs.items():
         kin[old_id] = dict.fromkeys(same, 1)
     changed = [old_id for old_id, same in heirs.items() if not same]
-    known = {document.retrieval_text for document in evals.documents.values()}
+    known = {*evals.texts.values()}
     fresh = {d for d, document in documents.items() if document.retrieval_text not in known}
     own = _own_runs(evals, changed)
     owner = {}
@@ -118,7 +118,7 @@ def align(evals: EvalSet, documents: dict[str, Document]) -> Case:
     return Case(evals, documents, kin, heirs, own, namesakes, fresh)
 
 
-def _same_texts(old: dict[str, Document], new: dict[str, Document]) -> dict[str, list[str]]:
+def _same_texts(old: Documents, new: Documents) -> dict[str, list[str]]:
     """Return {old id: new documents of its text}; of several that of its id alone."""
     by_text = defaultdict(list)
     for new_id, document in new.items():
@@ -167,12 +167,12 @@ def all_fates(case: Case, first: dict[str, list[str]]) -> dict[Pair, Fate]:
     fates = {}
     for label in evals.judgments:
         if label.relevance:
-            fates[label[:2]] = fate_of_relevant(case, label)
+            fates[label.pair] = fate_of_relevant(case, label)
             continue
         heirs = case.heirs[label.doc_id]
         new = {new_id: read(case.documents[new_id]) for new_id in heirs}
         found = first.get(label.query_id, [])
-        fates[label[:2]] = fate_of_zero(case, label, known[label.query_id], new, found)
+        fates[label.pair] = fate_of_zero(case, label, known[label.query_id], new, found)
     return fates
 
 

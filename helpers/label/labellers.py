@@ -5,7 +5,7 @@ from itertools import combinations
 
 from ..measure import stats
 from ..measure.evalset import EvalSet
-from ..measure.text import Pair, how_many
+from ..measure.text import Pair, counted, how_many
 from . import labelling
 from .labelling import Entry, labeller_of
 
@@ -32,7 +32,7 @@ def labellers_page(evals: EvalSet) -> str:
         lines += _agreement(evals, f"{name} and {other}", words, others)
     differing = labelling.to_settle(evals)
     if differing:
-        n = how_many(len(differing), "pair")
+        n = how_many(differing, "pair")
         lines.append(f"{n} graded differently: the panel opens them first, without the grades.")
     return "\n".join(lines)
 
@@ -40,8 +40,7 @@ def labellers_page(evals: EvalSet) -> str:
 def _progress(evals: EvalSet, words: Words, n: int) -> str:
     kinds = Counter(evals.all_queries[query_id].kind for query_id, _ in words)
     relevant = sum(entry.relevance > 0 for entry in words.values())
-    of_kinds = ", ".join(f"{kind} {number}" for kind, number in sorted(kinds.items()))
-    return f"{len(words)} of {how_many(n, 'pair')} judged, {relevant} relevant ({of_kinds})"
+    return f"{len(words)} of {how_many(n, 'pair')} judged, {relevant} relevant ({counted(kinds)})"
 
 
 def _agreement(evals: EvalSet, who: str, first: Words, second: Words) -> list[str]:
@@ -93,10 +92,10 @@ def stop_cost(evals: EvalSet) -> str:
     left = labelling.skipped(evals, *labelling.read_all(evals).values())
     if not left:
         return ""
-    judged = {label[:2]: label.relevance for label in evals.judgments}
+    judged = evals.labels
     drawn = [pair for pair, is_drawn in left.items() if is_drawn]
-    grades = [judged[pair] for pair in drawn if pair in judged]
-    n = how_many(len(left), "document")
+    grades = [judged[pair].relevance for pair in drawn if pair in judged]
+    n = how_many(left, "document")
     words = f"{n} skipped ({labelling.SKIPPED}), {len(drawn)} of them drawn to be read blind"
     if not grades:
         return f"{words}: none is judged yet, so what the stops cost is unknown."

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..measure import evalset, files, reading
 from ..measure.evalset import EvalSet
 from ..measure.installation import command
-from ..measure.text import Pair, how_many
+from ..measure.text import Pair, how_many, pair_of
 
 LOG = "labelling.jsonl"
 LOG_NAME = re.compile(r"labelling(?:\.([\w-]+))?\.jsonl")
@@ -29,6 +29,9 @@ SKIPPED = "skipped.jsonl"  # what nobody read, because of a stop
 GAP = 5  # other documents between a document and its repeat
 ENOUGH_ZEROS = 5  # in a row, after which the rest of a query may be skipped
 BLIND_SHARE = 0.1  # of what is skipped, which is read all the same, and of what is offered
+
+
+Log = list[files.Row]  # its lines
 
 
 class Turn(NamedTuple):
@@ -75,6 +78,12 @@ class Entry(NamedTuple):
         return self.query_id, self.doc_id
 
     @property
+    def judgment(self) -> evalset.Judgment:
+        """The label that it gives."""
+        quotes = evalset.evidence_quotes({"evidence": self.evidence})
+        return evalset.Judgment(*self.pair, self.relevance, quotes)
+
+    @property
     def turn(self) -> Turn:
         """The turn that this judgment did."""
         return Turn(*self.pair, self.repeat)
@@ -91,8 +100,9 @@ def log_of(labeller: str = "") -> str:
     name = labeller or os.environ.get(LABELLER, "")
     log = f"labelling.{name}.jsonl" if name else LOG
     if not LOG_NAME.fullmatch(log):
-        fault = f"{LABELLER} is {name!r}, wanted a name of letters, digits, - and _"
-        raise evalset.EvalSetError([fault])
+        raise evalset.EvalSetError(
+            f"{LABELLER} is {name!r}, wanted a name of letters, digits, - and _"
+        )
     return log
 
 
@@ -107,12 +117,12 @@ def log_files(folder: Path) -> list[str]:
     return sorted(filter(LOG_NAME.fullmatch, names)) or [LOG]
 
 
-def read_all(evals: EvalSet) -> dict[str, list[tuple[str, dict]]]:
+def read_all(evals: EvalSet) -> dict[str, Log]:
     """Return {log: its lines} of all labellers. Raises as `read`."""
     return {name: read(evals, name) for name in log_files(evals.folder)}
 
 
-def read(evals: EvalSet, name: str = LOG) -> list[tuple[str, dict]]:
+def read(evals: EvalSet, name: str = LOG) -> Log:
     """Return the lines of a log as (file:line, object), [] where it is missing.
 
     Raises EvalSetError with file and line for every bad line.
@@ -150,10 +160,9 @@ def judgment_fault(entry: Entry, evals: EvalSet) -> str:
     """Return why a judgment cannot stand, "" if it can: its ids, or the evidence of 1 and more."""
     if not entry.doc_id and not entry.relevance and entry.query_id in evals.all_queries:
         return ""  # it sets the query aside
-    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
-    judgment = evalset.Judgment(*entry.pair, entry.relevance, quotes)
+    judgment = entry.judgment
     fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
-    if not fault and entry.relevance and not quotes:
+    if not fault and entry.relevance and not judgment.evidence:
         return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
     return fault
 
@@ -191,14 +200,14 @@ def undo_row(entry: Entry) -> dict:
     return {"undo": {**entry.turn._asdict(), "time": entry.time}}
 
 
-def kept_entries(rows: list[tuple[str, dict]]) -> list[Entry]:
+def kept_entries(rows: Log) -> list[Entry]:
     """Return the judgments of a log's rows that nobody took back, in the order they were given."""
     return [entry for entry in kept_acts(rows) if not entry.skipped]
 
 
-def kept_acts(rows: list[tuple[str, dict]]) -> list[Entry]:
+def kept_acts(rows: Log) -> list[Entry]:
     """Return the judgments and the stops of a log's rows that nobody took back, in their order."""
-    kept: list[Entry] = []
+    kept = []
     for place, row in rows:
         if "undo" not in row:
             kept.append(Entry(**row, place=place))
@@ -220,14 +229,14 @@ def latest(judgments: list[Entry]) -> dict[Pair, Entry]:
     return {entry.pair: entry for entry in judgments if entry.doc_id and not entry.repeat}
 
 
-def skipped(evals: EvalSet, *logs: list[tuple[str, dict]]) -> dict[Pair, bool]:
+def skipped(evals: EvalSet, *logs: Log) -> dict[Pair, bool]:
     """Return {(query_id, doc_id): whether it was drawn to be read blind} of what stops skipped.
 
     That is by skipped.jsonl and by the rows of the logs. A document that was judged later stays: if
     it was drawn, it tells what the stops cost.
     """
     rows = evalset.read_extra(evals, SKIPPED)
-    pairs = {(row["query_id"], row["doc_id"]): row["drawn"] for row in rows}
+    pairs = {pair_of(row): row["drawn"] for row in rows}
     for _, row in chain(*logs):  # what they took back doesn't stay
         for doc_id in row.get("skipped", []):
             pairs.pop((row["query_id"], doc_id), None)
@@ -252,9 +261,9 @@ def pairs_to_judge(evals: EvalSet, pooled: list[dict] | None = None) -> list[Pai
         from . import pooling  # takes two seconds to import, and only this case needs it
 
         pooled = pooling.pool(pooling.by_ranker(evals, keep=True))
-    pairs = {(row["query_id"], row["doc_id"]) for row in pooled}
+    pairs = {pair_of(row) for row in pooled}
     if _is_graded(evals):
-        pairs -= {label[:2] for label in evals.judgments}
+        pairs -= evals.labels.keys()
     pairs |= reading.waiting(evals).keys()
     return sorted(pairs) + [(query_id, "") for query_id in evals.waiting]
 
@@ -295,7 +304,7 @@ def is_drawn(pair: Pair) -> bool:
 
 def unread_drawn(evals: EvalSet) -> list[Pair]:
     """Return the pairs that were drawn of the skipped ones and have no label yet."""
-    judged = {label[:2] for label in evals.judgments}
+    judged = evals.labels
     left = skipped(evals, *read_all(evals).values())
     return [pair for pair, is_drawn in left.items() if is_drawn and pair not in judged]
 
@@ -377,9 +386,9 @@ def due(queue: list[Turn], judgments: list[Entry]) -> list[Turn]:
 # Several labellers, each with a log.
 
 
-def last_words(logs: dict[str, list[tuple[str, dict]]]) -> dict[Pair, dict[str, Entry]]:
+def last_words(logs: dict[str, Log]) -> dict[Pair, dict[str, Entry]]:
     """Return {(query_id, doc_id): {log: the last judgment there}}."""
-    words: dict[Pair, dict[str, Entry]] = defaultdict(dict)
+    words = defaultdict(dict)
     for name, rows in logs.items():
         for pair, entry in latest(kept_entries(rows)).items():
             words[pair][name] = entry
@@ -398,7 +407,7 @@ def joint_word(words: Sequence[Entry]) -> Entry | None:
     first, *others = words
     if any(entry.relevance != first.relevance for entry in others):
         return None
-    quotes = [evalset.evidence_quotes({"evidence": entry.evidence}) for entry in words]
+    quotes = [entry.judgment.evidence for entry in words]
     alternatives = dict.fromkeys(chain(*quotes))
     if len(alternatives) > len(quotes[0]):
         first = first._replace(evidence=evalset.evidence_field(alternatives))
@@ -439,7 +448,7 @@ def merge(evals: EvalSet) -> int:
     folder = evals.folder
     with lock_log(folder / LOG):
         evals = evalset.load(folder)  # the files may be newer than what is held
-        table, labels = _rows(folder / QUERY_TABLE), _label_rows(evals)
+        table, labels = files.plain_rows(folder / QUERY_TABLE), _label_rows(evals)
         logs = read_all(evals)
         new, _ = _new_judgments(evals, logs)
         kept = [*chain(*map(kept_entries, logs.values()))]
@@ -470,12 +479,11 @@ def refuse_losses(evals: EvalSet) -> None:
     unmerged = len(new) + len(aside)
     names = ", ".join(logs)
     if former:
-        faults.append(f"{reading.TO_READ}: {how_many(len(former), 'label')} to be read")
+        faults.append(f"{reading.TO_READ}: {how_many(former, 'label')} to be read")
     if unmerged:
-        words = f"{how_many(unmerged, 'label')} not in {JUDGMENTS} (click Finish)"
-        faults.append(f"{names}: {words}")
+        faults.append(f"{names}: {how_many(unmerged, 'label')} not in {JUDGMENTS} (click Finish)")
     if differing:
-        faults.append(f"{names}: {how_many(len(differing), 'pair')} to settle in the panel")
+        faults.append(f"{names}: {how_many(differing, 'pair')} to settle in the panel")
     remedy = f"judge them first, or they are lost: {command('lab', EVALS=evals.folder)}"
     files.refuse([f"{evals.folder / fault}; {remedy}" for fault in faults])
 
@@ -485,28 +493,24 @@ def _is_graded(evals: EvalSet) -> bool:
     return (evals.folder / JUDGMENTS).exists()
 
 
-def _rows(path: Path) -> list[dict]:
-    return [row for _, row in files.rows(path)]
-
-
 def _label_rows(evals: EvalSet) -> list[dict]:
     """Return the rows of judgments.jsonl; what is only listed has grade 1."""
     if _is_graded(evals):
-        return _rows(evals.folder / JUDGMENTS)
-    return [{"query_id": q, "doc_id": d, "relevance": 1} for q, d, *_ in evals.judgments]
+        return files.plain_rows(evals.folder / JUDGMENTS)
+    return [evalset.label_row(label) for label in evals.judgments]
 
 
 def _new_judgments(
-    evals: EvalSet, logs: dict[str, list[tuple[str, dict]]]
+    evals: EvalSet, logs: dict[str, Log]
 ) -> tuple[dict[Pair, Entry], dict[Pair, str]]:
     """Return what the labels don't hold with a grade, and the pairs to settle, with the reason.
 
     Raises ValueError where the only log gives other grades than the labels.
     """
     graded, new, differing = _is_graded(evals), {}, {}
-    labels_by_pair = {label[:2]: label for label in evals.judgments}
+    labels = evals.labels
     for pair, words in sorted(last_words(logs).items()):
-        entry, label = joint_word([*words.values()]), labels_by_pair.get(pair)
+        entry, label = joint_word([*words.values()]), labels.get(pair)
         if not entry:
             differing[pair] = "labellers differ"
         elif not label or (entry.relevance and not graded) or _replaces(entry, label):
@@ -524,28 +528,24 @@ def _new_judgments(
 
 def _replaces(entry: Entry, label: evalset.Judgment) -> bool:
     """Return whether a judgment was given to change this label, and does."""
-    quotes = evalset.evidence_quotes({"evidence": entry.evidence})
-    is_other = (entry.relevance, quotes) != (label.relevance, label.evidence)
-    return entry.was == label.relevance and is_other
+    return entry.was == label.relevance and entry.judgment != label
 
 
 def _with_new(labels: list[dict], new: dict[Pair, Entry]) -> list[dict]:
     """Return the rows of labels with the new ones behind those of the same query."""
     by_query = defaultdict(list)
     for row in labels:
-        if (row["query_id"], row["doc_id"]) not in new:
+        if pair_of(row) not in new:
             by_query[row["query_id"]].append(row)
-    for (query_id, doc_id), entry in new.items():
-        row = {"query_id": query_id, "doc_id": doc_id, "relevance": entry.relevance}
-        if entry.evidence:
-            row["evidence"] = entry.evidence
+    for entry in new.values():
+        row = evalset.label_row(entry.judgment)
         if entry.offered:
             row["offered"] = entry.offered
-        by_query[query_id].append(row)
+        by_query[entry.query_id].append(row)
     return [row for own in by_query.values() for row in own]
 
 
-def _kinds_before(log: Iterable[tuple[str, dict]]) -> dict[str, str]:
+def _kinds_before(log: Iterable[files.Row]) -> dict[str, str]:
     """Return the kind of each query before it was set aside, also of those taken back."""
     kinds = {}
     for _, row in log:
@@ -564,7 +564,7 @@ def _with_answers(
     A relevant document wins. A kind none that nobody remembers another for, and that is none no
     more, is unspecified.
     """
-    zeros = {(row["query_id"], row["doc_id"]) for row in labels if not row["relevance"]}
+    zeros = {pair_of(row) for row in labels if not row["relevance"]}
     answered = {row["query_id"] for row in labels if row["relevance"]}
     aside = {entry.query_id for entry in kept if not entry.doc_id} - answered
     queries = []

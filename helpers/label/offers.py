@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from ..measure import evalset
 from ..measure.evalset import EvalSet
-from ..measure.text import Pair
+from ..measure.text import Pair, pair_of
 from . import labelling
 from .labellers import agreement_text, relevant_share
 
@@ -14,14 +14,13 @@ JUDGE = "judge.jsonl"
 def by_pair(evals: EvalSet) -> dict[Pair, dict]:
     """Return {(query_id, doc_id): its last row in judge.jsonl}. Raises as `evalset.read_extra`."""
     rows = evalset.read_extra(evals, JUDGE)
-    return {(row["query_id"], row["doc_id"]): row for row in rows}
+    return {pair_of(row): row for row in rows}
 
 
 def to_show(evals: EvalSet, pairs: Collection[Pair]) -> dict[Pair, dict]:
     """Return the offers for those of `pairs` that have no label and aren't drawn as blind."""
-    labelled = {label[:2] for label in evals.judgments}
     found = by_pair(evals).items()
-    wanted = {*pairs} - labelled
+    wanted = {*pairs} - evals.labels.keys()
     return {pair: row for pair, row in found if pair in wanted and not labelling.is_drawn(pair)}
 
 

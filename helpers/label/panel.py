@@ -92,7 +92,7 @@ class Panel(View):
         self.labels, self.differing, self.offers = {}, set(), {}
         if task == LABELLING:  # else nothing is known of the pairs
             self.log = labelling.log_of(labeller)
-            self.labels = {label[:2]: label for label in evals.judgments}
+            self.labels = evals.labels
             self.differing = {*labelling.to_settle(evals)}.intersection(pairs)
             self.offers = offers.to_show(evals, {*pairs} - self.differing - self.old.keys())
         self.asked = [Turn(*pair) for pair in sorted(self.differing)]  # shown now, judged or not
@@ -167,7 +167,7 @@ class Panel(View):
         words = quote_of(change["new"], self.text)
         if words:
             self._take(words)
-            self.say(f"Evidence taken: {how_many(len(words.split()), 'word')}.")
+            self.say(f"Evidence taken: {how_many(words.split(), 'word')}.")
         else:
             self.say(NO_PASSAGE, wrong=True)
 
@@ -203,11 +203,8 @@ class Panel(View):
             parts = [part.strip() for part in typed.split(PLUS)]
             quotes = [self._as_written(part) for part in parts if part]
             if quotes:
-                alternatives.append(quotes if len(quotes) > 1 else quotes[0])
-        if not alternatives:
-            return ""
-        is_one = len(alternatives) == 1 and isinstance(alternatives[0], str)
-        return alternatives[0] if is_one else alternatives
+                alternatives.append(quotes)
+        return evalset.evidence_field(alternatives)
 
     def _as_written(self, words: str) -> str:
         """Return a passage as it stands in the document, or the words where none reads like it."""
@@ -285,7 +282,7 @@ class Panel(View):
         """Leave the rest of a query unread; a tenth of it comes later, among other queries."""
         rest = [turn.doc_id for turn in self._rest()]
         row = labelling.stop_row(self.turn.query_id, rest)
-        self._write(row, f"{how_many(len(rest), 'document')} skipped.")
+        self._write(row, f"{how_many(rest, 'document')} skipped.")
 
     def _searched(self, change: dict) -> None:
         words = change["new"].strip()
@@ -376,7 +373,7 @@ class Panel(View):
         if self.turn in self.asked and (standing := self._standing(self.turn.pair)):
             words += f" Its grade so far: {standing['relevance']}."
         if STOP in self.live:
-            left = how_many(len(self._rest()), "document")
+            left = how_many(self._rest(), "document")
             words += f" {labelling.ENOUGH_ZEROS} zeros in a row: {STOP} (q) leaves {left} unread."
         self.say(words + labelling.number_due(self.evals, self.entries))
 
@@ -387,7 +384,7 @@ class Panel(View):
         unread = {turn.query_id for turn in left if turn.pair not in self.left}
         given = labelling.latest(self.entries).values()
         found = [entry for entry in given if entry.relevance and entry.query_id in queries]
-        done = f"{len(queries - unread)} of {how_many(len(queries), 'query')}"
+        done = f"{len(queries - unread)} of {how_many(queries, 'query')}"
         n = len(self.documents)
         self.bar.max, self.bar.value = n or 1, n - len(left)
         self.count.value = f"{done}, {len(found)} relevant found"
@@ -484,9 +481,9 @@ def find_turns(evals: EvalSet, pairs: list[Pair]) -> list[Turn]:
 
 def reopen(evals: EvalSet, query_id: str) -> None:
     """Show the judged documents of a query again, with their grades: a new one takes its place."""
-    pairs = [label[:2] for label in evals.judgments if label.query_id == query_id]
+    pairs = [label.pair for label in evals.judgments if label.query_id == query_id]
     if not pairs:
-        raise evalset.EvalSetError([f"{JUDGMENTS}: no label of query {query_id}, wanted its id"])
+        raise evalset.EvalSetError(f"{JUDGMENTS}: no label of query {query_id}, wanted its id")
     shown = Panel(evals, pairs, repeats=0, order="blind")
     shown.asked = [*shown.queue]
     shown._next("")
@@ -505,15 +502,15 @@ def require_labels(evals: EvalSet) -> None:
         if pairs:
             Panel(evals, pairs).show()
             missing = f"Judge in the panel above and click {FINISH}, then run this notebook again."
-        raise evalset.EvalSetError([missing])
-    print(f"{how_many(len(evals.queries), 'query')}, each with a relevant document")
+        raise evalset.EvalSetError(missing)
+    print(f"{how_many(evals.queries, 'query')}, each with a relevant document")
     if evals.waiting:
         print(f"{evalset.left_out(evals.waiting)}: {runs.first_names(evals.waiting)}")
     if evals.unanswered:
         print(f"set aside, because no document answers: {runs.first_names(evals.unanswered)}")
     for words, pairs in listed.items():
         if pairs:
-            print(f"{how_many(len(pairs), 'pair')} {words}")
+            print(f"{how_many(pairs, 'pair')} {words}")
     if installation.is_live() and (pairs := _pairs_due(evals, listed)):
         Panel(evals, pairs).show()
 

@@ -30,17 +30,17 @@ def plan_command(evals: EvalSet) -> int:
     base, others = systems.saved_baseline(evals), other_runs(evals)
     whole, evals = evals, systems.known_to_all(evals, base, *others)
     newer = whole.settled_queries.keys() - evals.settled_queries.keys()
-    qrels = {q: row for q, row in evals.qrels(evalset.SPLITS[0]).items() if any(row.values())}
+    qrels = evals.qrels(evalset.SPLITS[0])
     if not (others and qrels):
         wanted = "a .trec file of another chunker in runs/ or of another system in systems/"
         if others:
             wanted = "a dev query with a relevant document"
-        raise evalset.EvalSetError([f"{evals.folder}: nothing can be planned, wanted {wanted}"])
+        raise evalset.EvalSetError(f"{evals.folder}: nothing can be planned, wanted {wanted}")
     seen, bands = differences(evals, qrels, base, others), pool_bands(qrels, [base, *others])
     few = stats.without_halves(len(whole.queries))
     if few and not whole.qrels(evalset.SPLITS[1]):
         print(f"{few}\n")
-    print(f"{evals.name}, {measures.PRIMARY}, {how_many(len(qrels), 'dev query')}")
+    print(f"{evals.name}, {measures.PRIMARY}, {how_many(qrels, 'dev query')}")
     if newer:
         print(evalset.left_out((), newer))
     if seen:
@@ -51,7 +51,7 @@ def plan_command(evals: EvalSet) -> int:
     print(BELOW.format(FEW), end="\n\n")
     rows = compare.pairs_to_read(evals, base, others, evalset.SPLITS[0], PAIRS)
     reading.write_list(evals, rows)
-    unjudged = how_many(len(rows), "unjudged pair")
+    unjudged = how_many(rows, "unjudged pair")
     print(f"Next: {unjudged}, by how far a grade could move a difference")
     print(f"The panel opens {reading.TO_READ}; {reading.in_words(evals)[0]}")
     return 0

@@ -4,7 +4,6 @@ import functools
 import json
 from collections import defaultdict
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import snowballstemmer
@@ -24,13 +23,7 @@ RANKS_DAMPED = 60  # the constant of reciprocal rank fusion
 CACHE = ".cache"
 RANKER_ROOMS = (__file__, baseline.__file__, sparse.__file__, text.__file__)
 Run = dict[str, runs.Ranking]  # by query_id
-
-
-class StemCounts(NamedTuple):
-    """How often each stem (column) stands in each text and in each query (rows)."""
-
-    documents: csr_array
-    queries: csr_array
+StemCounts = tuple[csr_array, csr_array]  # of each stem (column) in each text, in each query (rows)
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
@@ -56,7 +49,7 @@ def by_ranker(evals: EvalSet, depth: int = 10, keep: bool = False) -> dict[str, 
 
 def built_runs(evals: EvalSet, depth: int) -> dict[str, Run]:
     """Return {ranker: run} of the rankers that need the documents alone."""
-    texts = [document.retrieval_text for document in evals.documents.values()]
+    texts = [*evals.texts.values()]
     counts = stem_counts(evals, texts)
     return {
         "lucene-stemmed": lucene_stemmed(evals, texts, depth),
@@ -89,7 +82,7 @@ def kept_runs(evals: EvalSet, depth: int) -> dict[str, Run]:
         files.write(path.with_name(".gitignore"), "*\n")
         kept = {own: known[own] for own in words.values()}
         files.write(path, json.dumps({"of": of, "queries": kept}))
-    pooled: dict[str, Run] = defaultdict(dict)
+    pooled = defaultdict(dict)
     for q, own in words.items():
         for name, ranking in known[own].items():
             pooled[name][q] = [(doc_id, score) for doc_id, score in ranking]
@@ -141,7 +134,7 @@ def stem_counts(evals: EvalSet, texts: list[str]) -> StemCounts:
     counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
     documents = counter.fit_transform(texts).astype(float)
     queries = counter.transform(query.query for query in evals.all_queries.values()).astype(float)
-    return StemCounts(csr_array(documents), csr_array(queries))
+    return csr_array(documents), csr_array(queries)
 
 
 def _best(evals: EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:

@@ -27,7 +27,7 @@ def prompts_command(folder: Path, sample: int = 20, take: bool = False) -> list[
 
 def write_prompts(evals: EvalSet, sample: int) -> str:
     """Write prompts.jsonl: a prompt for each of `sample` pages that answer no query yet."""
-    answers = {doc_id for query in evals.queries.values() for doc_id in query.relevant_doc_ids}
+    answers = evals.relevant_documents
     others = [doc_id for doc_id in evals.documents if doc_id not in answers]
     template, rows = Template(TEMPLATE.read_text(encoding="utf-8")), []
     for n in np.random.default_rng(stats.SEED).permutation(len(others))[:sample]:
@@ -35,7 +35,7 @@ def write_prompts(evals: EvalSet, sample: int) -> str:
         prompt = template.substitute(doc_id=json.dumps(others[n]), document=body)
         rows.append({"doc_id": others[n], "prompt": prompt})
     files.write_jsonl(evals.folder / PROMPTS, rows)
-    return f"{evals.folder / PROMPTS}: {how_many(len(rows), 'prompt')}; answers go to {PROPOSED}"
+    return f"{evals.folder / PROMPTS}: {how_many(rows, 'prompt')}; answers go to {PROPOSED}"
 
 
 def take_accepted(evals: EvalSet) -> list[str]:
@@ -50,7 +50,7 @@ def take_accepted(evals: EvalSet) -> list[str]:
         rows.append(row | {"word_overlap": round(overlap, 2)})
     if not rows:
         wanted = 'wanted lines such as {"doc_id": "refunds", "query": "money back"}'
-        raise evalset.EvalSetError([f"{path}: found no queries, {wanted}"])
+        raise evalset.EvalSetError(f"{path}: found no queries, {wanted}")
     asked = {query.query for query in evals.all_queries.values()}
     new = {row["query"] for row in rows if row.get("accepted")} - asked
     queries = [row for _, row in files.read(table)]
@@ -62,5 +62,5 @@ def take_accepted(evals: EvalSet) -> list[str]:
         files.write_jsonl(table, queries)
     files.write_jsonl(path, rows)
     mean = sum(row["word_overlap"] for row in rows) / len(rows)
-    told = f"{how_many(len(rows), 'query')}, word_overlap with their pages {mean:.2f} on average"
+    told = f"{how_many(rows, 'query')}, word_overlap with their pages {mean:.2f} on average"
     return [f"{path}: {told}", f"{table}: {len(new)} more"]

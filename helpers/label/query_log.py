@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
@@ -28,10 +27,9 @@ DUTY = (
     "read every query before you pass the set on: names, customers, hosts, keys "
     "and whatever else points to somebody aren't masked"
 )
-Words = Callable[[str], list[str]]  # of a text, as BM25 counts them in the set
 
 
-def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
+def sample_queries(words: text.Words, task: Task) -> tuple[list[dict], list[str]]:
     """Return rows of retrieval_queries.jsonl from the log --queries, and lines on the draw.
 
     Raises EvalSetError with every problem of the log.
@@ -39,8 +37,7 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
     counts = read_log(words, task)
     task.stop()
     if not counts:
-        fault = "found no queries, wanted a log with some"
-        raise EvalSetError([f"{task.options.queries}: {fault}"])
+        raise EvalSetError(f"{task.options.queries}: found no queries, wanted a log with some")
     strata = by_frequency(counts)
     drawn, doubles = draw(strata, task.options.sample or SIZE, words)
     rows = []
@@ -56,10 +53,10 @@ def sample_queries(words: Words, task: Task) -> tuple[list[dict], list[str]]:
     return rows, [f"sample of the log: {', '.join(parts)}", DUTY]
 
 
-def read_log(words: Words, task: Task) -> Counter[str]:
+def read_log(words: text.Words, task: Task) -> Counter[str]:
     """Return how often each query was asked, masked; case, signs and spaces make no other query."""
     paths = tables.files_of(Path(task.options.queries))
-    counts: Counter[str] = Counter()
+    counts = Counter()
     spellings: dict[tuple[str, ...], str] = {}
     for place, row in tables.rows_of(paths, task, forms=None):
         task.expect("query", LOG["query"], place, row, "--columns")
@@ -90,8 +87,9 @@ def count_of(place: str, row: dict, task: Task) -> int:
     number = count.strip().replace(",", "").removesuffix(".0")
     if number.isdecimal():
         return int(number)
-    wanted = "wanted how often it was asked, a whole number"
-    task.problems.append(f"{place}: count is {count[:60]!r}, {wanted}")
+    task.problems.append(
+        f"{place}: count is {count[:60]!r}, wanted how often it was asked, a whole number"
+    )
     return 0
 
 
@@ -100,7 +98,7 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
 
     Queries that were asked equally often stay together, and those asked least are in the tail.
     """
-    strata: dict[str, list[str]] = {"head": [], "torso": [], "tail": []}
+    strata = {"head": [], "torso": [], "tail": []}
     above, least = 0, min(counts.values())  # searches for more frequent queries
     ordered = sorted(counts, key=lambda query: (-counts[query], query))
     for count, equals in groupby(ordered, counts.get):
@@ -111,7 +109,7 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
     return strata
 
 
-def draw(strata: dict[str, list[str]], size: int, words: Words) -> tuple[dict[str, str], int]:
+def draw(strata: dict[str, list[str]], size: int, words: text.Words) -> tuple[dict[str, str], int]:
     """Return up to `size` {query: stratum}, and how many near-doubles of these were passed over.
 
     Every stratum gives equally many, as long as it has some.

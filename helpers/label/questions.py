@@ -28,8 +28,8 @@ def hotpotqa(task: Task) -> Source:
     root, forms = Path(task.options.path), (".json", ".jsonl", ".parquet")
     paths = [path for path in tables.files_of(root) if tables.ending(path) in forms]
     if not paths:
-        raise EvalSetError([f"{root}:1: no questions, wanted a .json, .jsonl or .parquet"])
-    splits: dict[str, list[Path]] = {}
+        raise EvalSetError(f"{root}:1: no questions, wanted a .json, .jsonl or .parquet")
+    splits = {}
     for path in paths:
         name = re.search(rf"(?<![a-z])({'|'.join(readers.SIDES)})(?![a-z])", path.name.lower())
         splits.setdefault(name[0] if name else "all", []).append(path)
@@ -80,7 +80,7 @@ def hotpot_question(place: str, row: dict, name: str, task: Task) -> tuple[dict,
         {"doc_id": _title_id(title), "title": title, "text": " ".join(sentences).strip()}
         for title, sentences in paragraphs.items()
     ]
-    quotes: dict[str, list[str]] = {title: [] for title, _ in facts}
+    quotes = {title: [] for title, _ in facts}
     for title, number in facts:
         sentences = paragraphs.get(title, [])
         if 0 <= number < len(sentences):

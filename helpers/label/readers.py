@@ -3,13 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import PurePath
+from collections.abc import Iterable
+from pathlib import Path, PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
 from ..measure import files
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, Row
 
 SIDES = {  # of dev and test, in the order in which a split is chosen
     **dict.fromkeys(("dev", "validation", "valid", "val", "train"), "dev"),
@@ -19,8 +19,7 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
     **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
 }
-MOST_NAMES = 9  # that a line of what is left out shows
-Rows = Iterator[tuple[str, dict]]  # (place, row)
+Paths = dict[str, list[Path]]  # of tables, by split or by what they hold
 
 
 class Label(NamedTuple):
@@ -37,8 +36,8 @@ class Label(NamedTuple):
 class Source(NamedTuple):
     """What a reader returns. Documents and queries are (place, row); they may be read lazily."""
 
-    documents: Iterable[tuple[str, dict]]
-    queries: Iterable[tuple[str, dict]] = ()
+    documents: Iterable[Row]
+    queries: Iterable[Row] = ()
     labels: Iterable[Label] | None = None  # None: nobody has labelled this corpus
     splits: tuple[str, ...] = ()  # every split that the source offers
     words: str = "words"
@@ -50,15 +49,15 @@ class Options(NamedTuple):
 
     kind: str
     path: str
-    split: str | None = None
-    max_docs: int | None = None
-    title: str | None = None
-    text: str | None = None
-    columns: str | None = None
-    queries: str | None = None
-    labels: str | None = None
-    sample: int | None = None
-    language: str | None = None
+    split: str = ""
+    max_docs: int = 0
+    title: str = ""
+    text: str = ""
+    columns: str = ""
+    queries: str = ""
+    labels: str = ""
+    sample: int = 0
+    language: str = ""
     halve: bool = False
 
 
@@ -70,16 +69,13 @@ class Task:
         self.source = f"{options.kind}:{options.path}"
         self.problems: list[str] = []
         self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
-        self.names: dict[str, Counter[str]] = {}  # reason: how often each name
         self.changed: Counter[str] = Counter()
         self.absent: dict[str, str] = {}  # wanted field: the problem, "" once a row had it
 
-    def leave_out(self, reason: str, place: str, name: str = "") -> None:
-        """Count something that is left out, which may have a name."""
+    def leave_out(self, reason: str, place: str) -> None:
+        """Count something that is left out."""
         count, first = self.left.get(reason, (0, place))
         self.left[reason] = count + 1, first
-        if name:
-            self.names.setdefault(reason, Counter())[name] += 1
 
     def expect(self, what: str, names: tuple[str, ...], place: str, row: dict, option: str) -> None:
         """Note a problem if no row has one of the named fields: the one of the first row."""
@@ -92,14 +88,9 @@ class Task:
         files.refuse([*self.problems, *filter(None, self.absent.values())])
 
     def lines(self) -> list[str]:
-        """Return a line for each reason, with its count, first place and most frequent names."""
-        lines = []
-        for why, (n, place) in self.left.items():
-            line = f"left out: {why}: {n}, first {place}"
-            if names := self.names.get(why, Counter()).most_common(MOST_NAMES):
-                line += f" ({', '.join(f'{name} {often}' for name, often in names)})"
-            lines.append(line)
-        return lines + [f"changed: {what}: {n}" for what, n in self.changed.items()]
+        """Return a line for each reason, with its count and first place."""
+        left = [f"left out: {why}: {n}, first {at}" for why, (n, at) in self.left.items()]
+        return left + [f"changed: {what}: {n}" for what, n in self.changed.items()]
 
 
 def encode_id(name) -> str:
@@ -169,7 +160,7 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
         chosen = task.options.split.split(",")
         for name in chosen:
             if name not in splits:
-                raise EvalSetError([f"{task.source}: no split {name}, found {names}"])
+                raise EvalSetError(f"{task.source}: no split {name}, found {names}")
         return {name: splits[name] for name in chosen}
     by_half: dict[str, str] = {}
     for side, half in SIDES.items():
@@ -177,7 +168,7 @@ def choose_splits(splits: dict[str, object], task: Task) -> dict[str, object]:
             if _first_word(name) == side:
                 by_half.setdefault(half, name)
     if not by_half and len(splits) != 1:
-        raise EvalSetError([f"{task.source}: found {names}, wanted one of them named by --split"])
+        raise EvalSetError(f"{task.source}: found {names}, wanted one of them named by --split")
     return {name: splits[name] for name in by_half.values()} or splits
 
 

@@ -8,9 +8,9 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from ..measure.files import EvalSetError, short_json
+from ..measure.files import EvalSetError, Row, short_json
 from . import readers, tables
-from .readers import Label, Source, Task
+from .readers import Label, Paths, Source, Task
 
 OWN, UNREAD = None, -1  # the grade stands beside the document; nobody judged it
 
@@ -94,9 +94,9 @@ def unknown_shape(path: Path, row: dict) -> EvalSetError:
     in_common = {tool: len(shape.columns() & row.keys()) for tool, shape in flat.items()}
     tool = max(flat, key=in_common.get)
     if not in_common[tool]:
-        return EvalSetError([f"{found}; wanted one of: {', '.join(SHAPES)}; {NAMED}"])
+        return EvalSetError(f"{found}; wanted one of: {', '.join(SHAPES)}; {NAMED}")
     lacking = " and ".join(SHAPES[tool].lacking(row))
-    return EvalSetError([f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}"])
+    return EvalSetError(f"{found}; nearest is {tool}, which has {lacking}, too; {NAMED}")
 
 
 def first_row(path: Path, task: Task) -> dict:
@@ -105,9 +105,7 @@ def first_row(path: Path, task: Task) -> dict:
     return next((row for _, row in rows), {})
 
 
-def judged(
-    splits: dict[str, list[Path]], offered: Iterable[str], pages: Iterable | None, task: Task
-) -> Source:
+def judged(splits: Paths, offered: Iterable[str], pages: Iterable | None, task: Task) -> Source:
     """Read queries with their labels. Raises EvalSetError: an unknown shape.
 
     `pages` are the documents; passages without an id are found in them by their text. Without
@@ -121,8 +119,10 @@ def judged(
     if pages is None:
         pages = found.documents.values()
         if labels and not pages:
-            wanted = "wanted it as --labels, and the documents in --from"
-            task.problems.append(f"{labels[0].place}: names documents without their text, {wanted}")
+            task.problems.append(
+                f"{labels[0].place}: names documents without their text, wanted it as "
+                "--labels, and the documents in --from"
+            )
     elif found.passages:
         pages = [*pages]
         labels = labels_of_pages(labels, found.passages, pages, task)
@@ -140,8 +140,10 @@ def read_file(path: Path, split: str, found: Found, task: Task) -> None:
             for inner in inner_rows(row, shape):
                 add_row(place, split, inner, shape, found, task)
         except MISSHAPEN:
-            wanted = "wanted lists and objects as the tool writes them"
-            task.problems.append(f"{place}: found {short_json(row)}, {wanted}")
+            task.problems.append(
+                f"{place}: found {short_json(row)}, wanted lists and objects as the "
+                "tool writes them"
+            )
         except ValueError as error:
             task.problems.append(f"{place}: {error}")
 
@@ -261,7 +263,7 @@ def items_of(row: dict, field: str, grade: int | None) -> list[str | dict]:
 
 
 def labels_of_pages(
-    labels: list[Label], passages: dict[str, str], pages: list[tuple[str, dict]], task: Task
+    labels: list[Label], passages: dict[str, str], pages: list[Row], task: Task
 ) -> list[Label]:
     """Return the labels with the pages that hold their passages; a short one is evidence there."""
     quotes = quotes_of(passages, pages)
@@ -277,9 +279,9 @@ def labels_of_pages(
     return found
 
 
-def quotes_of(passages: dict[str, str], pages: list[tuple[str, dict]]) -> dict[str, dict[str, str]]:
+def quotes_of(passages: dict[str, str], pages: list[Row]) -> dict[str, dict[str, str]]:
     """Return {passage: {page: what stands there}}. Only letters and digits are compared."""
-    quotes: dict[str, dict[str, str]] = {name: {} for name in passages.values()}
+    quotes = {name: {} for name in passages.values()}
     signs = {name: "".join(SIGN.findall(text)) for text, name in passages.items()}
     for _, row in pages:
         text = f"{row['title']}\n\n{row['text']}"

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from ..measure import files
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, Rows
 from . import readers
-from .readers import Label, Rows, Task
+from .readers import Label, Task
 
 # Lines of cells without a head: `id TAB text`, BEIR's labels of three cells, TREC's of four.
 PAIRS = {2: ("_id", "text")}
@@ -45,7 +45,7 @@ def columns(task: Task) -> dict[str, str]:
         ours, _, theirs = pair.partition("=")
         if ours not in COLUMNS or not theirs:
             wanted = ", ".join(f"{name}=NAME" for name in COLUMNS)
-            raise EvalSetError([f"--columns: found {pair}, wanted some of {wanted}"])
+            raise EvalSetError(f"--columns: found {pair}, wanted some of {wanted}")
         names[ours] = theirs
     return names
 
@@ -56,10 +56,8 @@ def document_of(place: str, row: dict, task: Task) -> dict:
     if not task.options.text:
         task.expect("text", (*text_names, *title_names), place, row, "--text")
     title, text = readers.title_and_text(place, row, task)
-    title, text = (
-        title or readers.text_of(row, *title_names),
-        text or readers.text_of(row, *text_names),
-    )
+    title = title or readers.text_of(row, *title_names)
+    text = text or readers.text_of(row, *text_names)
     if title and not text:
         task.changed["documents with a title only, which became their text"] += 1
         title, text = "", title
@@ -87,9 +85,9 @@ def label_of(place: str, row: dict, split: str, task: Task) -> Label:
 def files_of(path: Path) -> list[Path]:
     """Return a file, or all below a folder. Raises EvalSetError where there is none."""
     if not path.exists():
-        raise EvalSetError([f"{path}:1: is not there, wanted a file or a folder of tables"])
+        raise EvalSetError(f"{path}:1: is not there, wanted a file or a folder of tables")
     if path.suffix == ".zip":
-        raise EvalSetError([f"{path}:1: is a .zip, wanted the folder that unpacking it gives"])
+        raise EvalSetError(f"{path}:1: is a .zip, wanted the folder that unpacking it gives")
     return [path] if path.is_file() else sorted(p for p in path.rglob("*") if p.is_file())
 
 
@@ -158,8 +156,10 @@ def _csv_rows(path: Path, task: Task) -> Rows:
             if row.get("docid", "") is None:  # Quepid: of a query without a rating
                 task.leave_out("queries without a rating", place)
             elif None in row or None in row.values():
-                wanted = f"wanted {len(reader.fieldnames)} as in the first line"
-                task.problems.append(f"{place}: found more or fewer cells, {wanted}")
+                task.problems.append(
+                    f"{place}: found more or fewer cells, wanted "
+                    f"{len(reader.fieldnames)} as in the first line"
+                )
             else:
                 yield place, row
     except csv.Error as error:

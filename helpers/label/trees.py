@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from ..measure import files
-from ..measure.files import EvalSetError
+from ..measure.files import EvalSetError, Row, Rows
 from . import collections, converters, readers, shapes, tables
 from .readers import Source, Task
 
@@ -43,7 +43,7 @@ TAG = re.compile(  # of Hugo or Liquid; or code, in which one is a part of the t
 )
 TAGS = "template tags, which are not in the text"
 NOT_FIELDS = "front matters that are not YAML or TOML fields, kept as text"
-UNKNOWN = "front-matter fields that a set does not have"
+UNKNOWN = "which a set does not have"
 QUERIES = "eval_queries.json"  # in the folder of pages or beside it
 
 
@@ -60,9 +60,7 @@ def converted_tree(task: Task) -> Source:
     return _with_queries(pages, task)._replace(about=(about,))
 
 
-def _converted(
-    path: Path, doc_id: str, text: str, convert: Callable, task: Task
-) -> tuple[str, dict]:
+def _converted(path: Path, doc_id: str, text: str, convert: Callable, task: Task) -> Row:
     title, markdown = convert(text)
     heading, body = _heading(markdown)
     if task.options.kind == "rst" and converters.INCLUDED.search(text):
@@ -75,7 +73,7 @@ def text_tree(task: Task) -> Source:
     return _with_queries((_plain(*page) for page in tree(task, TEXTS)), task)
 
 
-def _with_queries(pages: Iterator[tuple[str, dict]], task: Task) -> Source:
+def _with_queries(pages: Rows, task: Task) -> Source:
     """Return pages with the queries of --labels, or of QUERIES, which need not be there."""
     if task.options.labels:
         splits = collections.labels_by_split(tables.files_of(Path(task.options.labels)))
@@ -112,7 +110,7 @@ def tree(
     """
     root = pages_folder(task)
     if not root.is_dir():
-        raise EvalSetError([f"{root}:1: is no folder, wanted one for {task.options.kind}:"])
+        raise EvalSetError(f"{root}:1: is no folder, wanted one for {task.options.kind}:")
     for here, folders, names in os.walk(root):
         for name in sorted(folders):
             if name in skip or name[0] == "." or Path(here, name, "pyvenv.cfg").exists():
@@ -127,7 +125,7 @@ def tree(
 def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | None:
     """Return the text of a file that counts; None for another, which is left out and counted."""
     place = str(path).encode("utf-8", "backslashreplace").decode()
-    problems: list[str] = []
+    problems = []
     if path.suffix.lower() not in endings or not path.is_file():
         reason = "files of another type"
     elif path.is_symlink():
@@ -145,9 +143,9 @@ def _text_of_file(path: Path, endings: Collection[str], task: Task) -> str | Non
     return None
 
 
-def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict]:
+def _markdown(path: Path, doc_id: str, text: str, task: Task) -> Row:
     """Return a page with the fields of its front matter that a set knows."""
-    problems: list[str] = []
+    problems = []
     fields, body = _front_matter(path, text, problems)
     if problems:
         task.leave_out(NOT_FIELDS, f"{path}:2")
@@ -157,10 +155,8 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> tuple[str, dict
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
     used = f"{task.options.title},{task.options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
-        if name in form.fields:
-            task.leave_out(f"front-matter field {name} ({form.wanted(name)})", f"{path}:2")
-        else:
-            task.leave_out(UNKNOWN, f"{path}:2", name)
+        reason = form.wanted(name) if name in form.fields else UNKNOWN
+        task.leave_out(f"front-matter field {name} ({reason})", f"{path}:2")
     title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
     title = title or known.get("title", "")
     if not title:
@@ -211,12 +207,12 @@ def _heading(body: str) -> tuple[str, str]:
     return title, body if above or not below.strip() else below
 
 
-def _plain(path: Path, doc_id: str, text: str) -> tuple[str, dict]:
+def _plain(path: Path, doc_id: str, text: str) -> Row:
     first, _, rest = text.strip().partition("\n")
     if len(first) <= 100 and rest.strip():
         return _row(path, doc_id, first.strip(), rest)
     return _row(path, doc_id, path.stem, text)
 
 
-def _row(path: Path, doc_id: str, title: str, text: str) -> tuple[str, dict]:
+def _row(path: Path, doc_id: str, title: str, text: str) -> Row:
     return f"{path}:1", {"doc_id": doc_id, "title": title, "text": text.strip("\n")}

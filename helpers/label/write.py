@@ -13,7 +13,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from ..measure import evalset, files, links, stats
-from ..measure.evalset import EvalSet
+from ..measure.evalset import EvalSet, Judgment
 from ..measure.files import SPLITS, EvalSetError
 from ..measure.installation import command
 from ..measure.text import TOKENIZERS
@@ -83,7 +83,7 @@ def empty_folder(to: Path) -> Path:
     """Return the whole path of a new or an empty folder. Raises EvalSetError for any other."""
     to = to.resolve()
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise EvalSetError([f"{to}: is not empty, wanted a new or an empty folder"])
+        raise EvalSetError(f"{to}: is not empty, wanted a new or an empty folder")
     return to
 
 
@@ -127,10 +127,10 @@ def write_unchecked(options: Options, folder: Path) -> list[str]:
     written, is_truncated = write_corpus(folder, source, qrels, task)
     task.stop()
     if not written:
-        raise EvalSetError([f"{task.source}: found no documents, wanted some with a text"])
+        raise EvalSetError(f"{task.source}: found no documents, wanted some with a text")
     kept = keep_answered(queries, qrels, written, task)
     if source.labels is not None and not kept:
-        raise EvalSetError([none_answered(source, task)])
+        raise EvalSetError(none_answered(source, task))
     grades = Counter(label.grade for row in kept.values() for label in row.values())
     settings = write_settings(folder, options.kind, source.words, grades)
     splits, sentence = write_labels(folder, queries, kept, source, options.halve)
@@ -172,8 +172,10 @@ def log_sample(source: Source, task: Task) -> tuple[list[dict], list[str]]:
     if not (task.options.queries and is_tree(task.options.kind)):
         return [], []
     if source.labels is not None:
-        found = f"found labelled queries, too (--labels or {trees.QUERIES})"
-        raise EvalSetError([f"--queries: {found}, wanted one of the two"])
+        raise EvalSetError(
+            f"--queries: found labelled queries, too (--labels or {trees.QUERIES}), "
+            "wanted one of the two"
+        )
     return query_log.sample_queries(TOKENIZERS[source.words], task)
 
 
@@ -200,8 +202,9 @@ def _queries_by_id(source: Source, task: Task) -> dict[str, dict]:
 def _is_new(place: str, row: dict, name: str, places: dict[str, str], task: Task) -> bool:
     first = places.setdefault(row[name], place)
     if row[name] and first != place:
-        problem = f"{name} {row[name]} stands already at {first}, wanted each once"
-        task.problems.append(f"{place}: {problem}")
+        task.problems.append(
+            f"{place}: {name} {row[name]} stands already at {first}, wanted each once"
+        )
     return first == place
 
 
@@ -213,13 +216,14 @@ def read_labels(labels: Iterable[Label], task: Task) -> Labels:
 
     Grades below 0 become 0: trec_eval too gives them no gain.
     """
-    qrels: Labels = {}
+    qrels = {}
     for label in labels:
         place, split, query_id, doc_id, grade, _ = label
         number = re.fullmatch(r"(-?\d{1,3})(\.0+)?", str(grade).strip())
         if not number:
-            problem = f"grade is {str(grade).strip()!r}, wanted a whole number up to 999"
-            task.problems.append(f"{place}: {problem}")
+            task.problems.append(
+                f"{place}: grade is {str(grade).strip()!r}, wanted a whole number up to 999"
+            )
         if not (number and query_id and doc_id):  # a reader has told of the id that lacks
             continue
         if int(number[1]) < 0:
@@ -276,10 +280,8 @@ def write_labels(
     judgments = []
     for query_id, row in kept.items():
         for doc_id, label in row.items():
-            pair = {"query_id": query_id, "doc_id": doc_id, "relevance": label.grade}
-            if label.evidence:
-                pair["evidence"] = label.evidence
-            judgments.append(pair)
+            judged = Judgment(query_id, doc_id, label.grade, label.evidence)
+            judgments.append(evalset.label_row(judged))
     files.write_jsonl(folder / "judgments.jsonl", judgments)
     splits, sentence = source_halves(kept, source)
     if halve or not sentence:
@@ -322,10 +324,7 @@ def draw_halves(evals: EvalSet) -> tuple[dict[str, str], str]:
 
     The draw sees the queries, their labels and the relevant documents.
     """
-    answers = {doc_id for query in evals.queries.values() for doc_id in query.relevant_doc_ids}
-    documents = {d: document for d, document in evals.documents.items() if d in answers}
-    evals = evals._replace(documents=documents)
-    linked = links.alike_documents(evals)[1]
+    linked = links.alike_answers(evals)
     groups = links.components(evals, linked)
     drawn, _ = halves.draw_halves(evals, groups, linked)
     largest, n = max(map(len, groups)), len(drawn)
@@ -379,7 +378,7 @@ def write_settings(folder: Path, kind: str, words: str, grades: Counter) -> list
     if grades:  # labels, not only documents
         settings["imported"] = kind
     if settings:
-        files.write(folder / "settings.json", json.dumps(settings) + "\n")
+        files.write_json(folder / "settings.json", settings)
     return lines
 
 

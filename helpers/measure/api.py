@@ -69,8 +69,10 @@ def _ask_each(evals: EvalSet, search) -> Path:
             pairs = [(one, -n) if isinstance(one, str) else one for n, one in enumerate(found)]
             results = [(str(ranked_id), float(score)) for ranked_id, score in pairs]
         except Exception as error:  # of a function that somebody else wrote
-            fault = f"{called} for query {query_id}: {type(error).__name__}: {error}, wanted ids"
-            raise EvalSetError([f"{fault}, best first, or pairs of id and score"]) from error
+            raise EvalSetError(
+                f"{called} for query {query_id}: {type(error).__name__}: {error}, "
+                "wanted ids, best first, or pairs of id and score"
+            ) from error
         rows.append({"query_id": query_id, "results": results})
     files.write_jsonl(path, rows)
     latency = dict(zip(("median", "p95"), np.percentile(seconds, [50, 95]).tolist(), strict=True))

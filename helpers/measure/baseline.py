@@ -63,7 +63,7 @@ def open_box(folder: Path) -> tuple[EvalSet, Ranker, dict[str, Chunk]]:
 def find(question: str, folder: Path | None = None) -> dict[str, Chunk]:
     """Return {doc_id: its best chunk}, best first: all that share a word; default: set in EVALS."""
     _, rank, by_id = open_box(folder or evalset.folder())
-    best: dict[str, Chunk] = {}
+    best = {}
     for chunk_id, _ in rank(question, len(by_id)):
         best.setdefault(by_id[chunk_id].doc_id, by_id[chunk_id])
     return best

@@ -26,7 +26,7 @@ class Chunk(NamedTuple):
         """doc_id#chunk_idx, unique in a corpus."""
         return f"{self.doc_id}#{self.chunk_idx}"
 
-    def text(self, documents: dict[str, evalset.Document]) -> str:
+    def text(self, documents: evalset.Documents) -> str:
         """Return the slice of the document's retrieval text."""
         return documents[self.doc_id].retrieval_text[self.start : self.end]
 
@@ -36,7 +36,7 @@ def write_chunks(path: Path, chunks: list[Chunk]) -> None:
     files.write_jsonl(path, (chunk._asdict() for chunk in chunks))
 
 
-def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None) -> list[Chunk]:
+def read_chunks(path: Path, documents: evalset.Documents | None = None) -> list[Chunk]:
     """Read a chunk file that `write_chunks` made; with `documents`, see that it is of them.
 
     Raises EvalSetError with file and line for every other row.
@@ -48,7 +48,9 @@ def read_chunks(path: Path, documents: dict[str, evalset.Document] | None = None
         chunks.append(chunk)
         length = lengths.get(chunk.doc_id, 0) if lengths else chunk.end
         if not chunk.start < chunk.end <= length:
-            span = f"chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}"
-            problems.append(f"{place}: {span}, wanted a span of a document of the corpus")
+            problems.append(
+                f"{place}: chunk {chunk.start}:{chunk.end} is not in {chunk.doc_id}, "
+                "wanted a span of a document of the corpus"
+            )
     files.refuse(problems)
     return chunks

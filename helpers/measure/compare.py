@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 
 from . import evidence, files, links, measures, pages, reading, runs, stats, systems, verdicts
-from .evalset import EvalSet, EvalSetError, Query
+from .evalset import EvalSet, EvalSetError, Queries
 from .measures import PRIMARY, Qrels
 from .runs import Run
 from .text import Pair, how_many
@@ -49,7 +49,7 @@ def compare_command(
     the program with 2.
     """
     if pairs is not None and pairs < 1:
-        raise EvalSetError([f"--pairs is {pairs}, wanted a number from 1"])
+        raise EvalSetError(f"--pairs is {pairs}, wanted a number from 1")
     against, *others = systems.read_compared(evals, base, paths, split)
     if of_round is not None:
         evals = systems.of_round(evals, of_round)
@@ -73,7 +73,7 @@ def compare_command(
 def _list_to_read(evals: EvalSet, found: list[dict]) -> None:
     """Add pairs to the list of those to read, and print how many wait there."""
     left = reading.write_list(evals, found)
-    words = f"{how_many(len(found), 'unjudged pair')} that could move a difference"
+    words = f"{how_many(found, 'unjudged pair')} that could move a difference"
     if left:
         words += f"; {left} in {evals.folder / reading.TO_READ}, which the panel opens"
     print(words)
@@ -154,11 +154,10 @@ def _measured_queries(evals: EvalSet, half: str | None) -> Qrels:
     """Return the queries with a relevant document. Raises EvalSetError where none is measured."""
     qrels = {q: row for q, row in evals.qrels(half).items() if any(row.values())}
     if not qrels:
-        fault = f"no {half or 'single'} query of {evals.name} has a relevant document"
-        raise EvalSetError([fault])
+        raise EvalSetError(f"no {half or 'single'} query of {evals.name} has a relevant document")
     if evals.decides.startswith(measures.EXPONENTIAL) and evals.grades[-1] > measures.HIGHEST:
         fault = f"highest_grade is {evals.grades[-1]}, wanted up to {measures.HIGHEST}"
-        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}"])
+        raise EvalSetError(f"{evals.folder / 'settings.json'}: {fault} for {evals.decides}")
     return qrels
 
 
@@ -192,7 +191,7 @@ def _run_warnings(run: Run, qrels: Qrels) -> list[str]:
     missing = [q for q in qrels if not run.rankings.get(q)]
     if not missing:
         return [*run.warnings]
-    without = f"{how_many(len(missing), 'query')} without results, counted as 0: "
+    without = f"{how_many(missing, 'query')} without results, counted as 0: "
     return [*run.warnings, without + runs.first_names(missing)]
 
 
@@ -256,11 +255,11 @@ def _offered_warnings(evals: EvalSet, qrels: Qrels, changes: dict[str, Means]) -
     relevant = {(q, d) for q in differing for d, grade in qrels[q].items() if grade}
     if not relevant or not relevant <= evals.offered.keys():
         return []
-    n = how_many(len(differing), "query")
+    n = how_many(differing, "query")
     return [f"it rests on offered labels only: all relevant ones of the {n} that differ"]
 
 
-def _is_same_run(queries: dict[str, Query], base: Run, run: Run) -> bool:
+def _is_same_run(queries: Queries, base: Run, run: Run) -> bool:
     """Return whether two runs have the same lists, of passages where both rank them.
 
     Lists of all queries of each half that the run answers count, whichever half is
@@ -311,7 +310,7 @@ def _means_by_group(ids: dict[str, list[str]], changes: dict[str, Means]) -> dic
     return groups
 
 
-def _most_changed(queries: dict[str, Query], changes: dict[str, Means]) -> list[dict]:
+def _most_changed(queries: Queries, changes: dict[str, Means]) -> list[dict]:
     """Return the queries that lost and won most, losses first."""
     ordered = sorted((run - base, q) for q, (base, run) in changes.items())
     lost = [q for change, q in ordered if change < -stats.TIE][:MOVED]
@@ -382,7 +381,7 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
     newest = [q for q in test if evals.queries[q].round == last]
     for name, part in {APART: links.apart_from_dev(evals), NEWEST: newest}.items():
         if 0 < len(part) < len(test):
-            alone = evals._replace(queries={q: evals.queries[q] for q in part})
+            alone = evals.only({*part})
             halves[name] = compare(alone, base, chosen, "test")
     for row in comparison["runs"]:
         own = {}

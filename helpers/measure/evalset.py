@@ -5,22 +5,21 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence, Set
 from itertools import chain, combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from . import files, installation
-from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError
+from .files import GRADES, NO_ANSWER, SPLITS, EvalSetError, Rows
 from .installation import command
-from .text import NEAR, TOKENIZERS, content_words, how_many, merge_groups, near_duplicates
+from .text import NEAR, TOKENIZERS, Pair, content_words, how_many, merge_groups, near_duplicates
 
 PROSE = ("README.md", "notes.md", "labeling_guide.md")
 DEFAULT = installation.EVALS
 FIRST = 10  # labelled dev queries from which a number is told with what it decides
 JOURNAL = Path("carry.part", "journal.json")  # of a carry in place that isn't done yet
 HINTS = 20  # problems told after which no nearest id is sought: it takes a look at every id
-Rows = Iterable[tuple[str, dict]]  # (file:line, row)
 LABEL_NEXT = f"judge what the rankers find, in the panel ({command('lab', EVALS='folder')})"
 NO_QUERIES = (
     "no queries yet: write retrieval_queries.jsonl, one line a query, such as "
@@ -87,6 +86,15 @@ class Judgment(NamedTuple):
     relevance: int
     evidence: tuple[Quotes, ...] = ()
 
+    @property
+    def pair(self) -> Pair:
+        """The judged pair: query_id, doc_id."""
+        return self.query_id, self.doc_id
+
+
+Documents = dict[str, Document]  # by id
+Queries = dict[str, Query]  # by id
+
 
 class EvalSet(NamedTuple):
     """A valid folder. Documents and queries are keyed by id, in id order.
@@ -102,21 +110,21 @@ class EvalSet(NamedTuple):
     """
 
     folder: Path
-    documents: dict[str, Document]
-    queries: dict[str, Query]
+    documents: Documents
+    queries: Queries
     judgments: list[Judgment]
     tokenizer: str = "words"
     grades: tuple[int, ...] = GRADES
-    unanswered: dict[str, Query] = {}
+    unanswered: Queries = {}
     imported: str = ""
     decides: str = "nDCG@10"
     matters: float = 0.05
     full_grade: int = 2
     confirmed: dict[str, str] = {}
     split: str = ""
-    waiting: dict[str, Query] = {}
+    waiting: Queries = {}
     reading: str = "find"
-    offered: dict[tuple[str, str], str] = {}
+    offered: dict[Pair, str] = {}
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, as BM25 counts them in this set."""
@@ -132,7 +140,7 @@ class EvalSet(NamedTuple):
         known = set().union(*map(self.words, relevant))
         return sum(word in known for word in words) / len(words) if words else 0.0
 
-    def versions(self) -> set[tuple[str, str]]:
+    def versions(self) -> set[Pair]:
         """Return the pairs of ids of one family: versions (rollback-v1, rollback-v2) and copies."""
         ties = []
         for doc_id, document in self.documents.items():
@@ -142,7 +150,7 @@ class EvalSet(NamedTuple):
         families = [sorted(tie & self.documents.keys()) for tie in merge_groups(ties)]
         return {pair for doc_ids in families for pair in combinations(doc_ids, 2)}
 
-    def near_duplicates(self, threshold: float = NEAR) -> dict[tuple[str, str], float]:
+    def near_duplicates(self, threshold: float = NEAR) -> dict[Pair, float]:
         """Return {(doc_id, doc_id): Jaccard} of documents whose bodies share many runs of words."""
         bodies = {doc_id: self.words(doc.text) for doc_id, doc in self.documents.items()}
         return near_duplicates(bodies, threshold)
@@ -165,22 +173,49 @@ class EvalSet(NamedTuple):
         Raises EvalSetError with one line that says what is missing.
         """
         if not self.all_queries:
-            raise EvalSetError([self.next_step()])
+            raise EvalSetError(self.next_step())
         for name in names:
             if not (self.folder / name).exists():
-                fault = "found nothing; run the session before this one first"
-                raise EvalSetError([f"{self.folder / name}: {fault}"])
+                raise EvalSetError(
+                    f"{self.folder / name}: found nothing; run the session before this one first"
+                )
         return self
 
+    def only(self, query_ids: Set[str]) -> "EvalSet":
+        """Return the set with some of its settled queries."""
+        queries = {q: query for q, query in self.queries.items() if q in query_ids}
+        unanswered = {q: query for q, query in self.unanswered.items() if q in query_ids}
+        return self._replace(queries=queries, unanswered=unanswered)
+
     @property
-    def settled_queries(self) -> dict[str, Query]:
+    def settled_queries(self) -> Queries:
         """The queries that no longer wait: with a relevant document, or without an answer."""
         return {**self.queries, **self.unanswered}
 
     @property
-    def all_queries(self) -> dict[str, Query]:
+    def all_queries(self) -> Queries:
         """All queries, also those that are set aside or wait."""
         return {**self.settled_queries, **self.waiting}
+
+    @property
+    def labels(self) -> dict[Pair, Judgment]:
+        """The judgments by (query_id, doc_id)."""
+        return {judgment.pair: judgment for judgment in self.judgments}
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The retrieval texts of the documents, by id."""
+        return {doc_id: document.retrieval_text for doc_id, document in self.documents.items()}
+
+    @property
+    def relevant_documents(self) -> set[str]:
+        """The documents that are relevant to some query."""
+        return {doc_id for query in self.queries.values() for doc_id in query.relevant_doc_ids}
+
+    @property
+    def answered_in_full(self) -> set[str]:
+        """The queries that a document answers in full."""
+        return {label.query_id for label in self.judgments if label.relevance >= self.full_grade}
 
     @property
     def own_documents(self) -> set[str]:
@@ -195,7 +230,7 @@ class EvalSet(NamedTuple):
 
         It is that of a full answer; 1 where no label is one, and where the split is strict.
         """
-        full = any(judgment.relevance >= self.full_grade for judgment in self.judgments)
+        full = self.answered_in_full
         return self.full_grade if full and not self.split else 1
 
     def next_step(self) -> str:
@@ -214,7 +249,7 @@ class EvalSet(NamedTuple):
         """Return which queries wait for a label and what to do, "" where none does."""
         if not self.waiting:
             return ""
-        count, names = how_many(len(self.waiting), "query"), ", ".join([*self.waiting][:5])
+        count, names = how_many(self.waiting, "query"), ", ".join([*self.waiting][:5])
         wait = "waits" if len(self.waiting) == 1 else "wait"
         return f"{count} {wait} for a relevant document: {names}; {LABEL_NEXT}"
 
@@ -234,7 +269,7 @@ class EvalSet(NamedTuple):
 
     def corpus_hash(self) -> str:
         """Return the SHA-256 of every document's id and retrieval text, in id order."""
-        return _digest([d.doc_id, d.retrieval_text] for d in self.documents.values())
+        return _digest(self.texts.items())
 
     def queries_hash(self, known: Collection[str] | None = None) -> str:
         """Return the SHA-256 of the settled queries, their splits and their labels, in id order.
@@ -256,7 +291,7 @@ class EvalSet(NamedTuple):
         return _digest([q.query_id, q.query] for q in _among(self.all_queries, known))
 
 
-def _among(queries: dict[str, Query], known: Collection[str] | None) -> list[Query]:
+def _among(queries: Queries, known: Collection[str] | None) -> list[Query]:
     """Return the queries in id order, only the `known` ones if there are any such ids."""
     return [row for q, row in sorted(queries.items()) if known is None or q in known]
 
@@ -274,7 +309,7 @@ def left_out(waiting: Collection[str], newer: Collection[str] = ()) -> str:
     return f"{count} left out: {', '.join(reasons)}" if reasons else ""
 
 
-def _digest(rows: Iterable[list]) -> str:
+def _digest(rows: Iterable) -> str:
     return hashlib.sha256(files.as_lines(rows).encode()).hexdigest()
 
 
@@ -290,8 +325,10 @@ def load(path: Path | str | None = None) -> EvalSet:
     """
     path = Path(path or folder())
     if (path / JOURNAL).exists():
-        fault = "a carry in place was stopped halfway, wanted the same command once more"
-        raise EvalSetError([f"{path / JOURNAL}: {fault}"])
+        raise EvalSetError(
+            f"{path / JOURNAL}: a carry in place was stopped halfway, wanted the same "
+            "command once more"
+        )
     problems, places = [], {}  # of the row of a query or of a judged pair: where it stands
     for name in PROSE:
         files.optional_page(path / name, problems)
@@ -304,7 +341,7 @@ def load(path: Path | str | None = None) -> EvalSet:
     documents = _read_corpus(path, problems)
     queries = _queries(asked, documents, is_judged, problems)
     judgments = [Judgment(q, d, 1) for q, row in queries.items() for d in row.relevant_doc_ids]
-    offered: dict[tuple[str, str], str] = {}
+    offered = {}
     if is_judged:
         judgments = _judgments(labelled, documents, queries, path, problems, offered)
     if not problems:
@@ -329,7 +366,7 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
 
     Raises EvalSetError with file and line for a broken row or an id that the folder does not know.
     """
-    problems: list[str] = []
+    problems = []
     rows = list(files.read(evals.folder / name, problems, evals.grades))
     problems += orphan_faults(rows, evals.all_queries, evals.folder)
     for place, row in rows:
@@ -341,15 +378,15 @@ def read_extra(evals: EvalSet, name: str) -> list[dict]:
     return [row for _, row in rows]
 
 
-def read_corpus(path: Path) -> dict[str, Document]:
+def read_corpus(path: Path) -> Documents:
     """Return the documents of a folder, by id. Raises EvalSetError with every problem."""
-    problems: list[str] = []
+    problems = []
     documents = _read_corpus(path, problems)
     files.refuse(problems)
     return documents
 
 
-def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
+def _read_corpus(path: Path, problems: list[str]) -> Documents:
     """Return the documents of the pages corpus/*.md or of corpus.jsonl, in id order."""
     table, pages, before = path / "corpus.jsonl", _pages(path / "corpus", problems), len(problems)
     places = {(page.stem,): f"{page}:1" for page in pages}
@@ -365,8 +402,9 @@ def _read_corpus(path: Path, problems: list[str]) -> dict[str, Document]:
     for doc_id, document in by_id.items():
         original = document.copy_of
         if original and (original == doc_id or original not in by_id):
-            fault = f"copy_of is {original!r}, wanted the id of another document"
-            problems.append(f"{places[doc_id,]}: {fault}")
+            problems.append(
+                f"{places[doc_id,]}: copy_of is {original!r}, wanted the id of another document"
+            )
     return by_id
 
 
@@ -395,7 +433,7 @@ def _read_page(path: Path, problems: list[str]) -> Document:
     return Document(path.stem, "", "")  # keeps the id known: its labels are no further problem
 
 
-def _queries(rows: Rows, documents: dict, is_judged: bool, problems: list[str]) -> dict[str, Query]:
+def _queries(rows: Rows, documents: dict, is_judged: bool, problems: list[str]) -> Queries:
     """Return the queries in id order, with the relevant_doc_ids that their rows list."""
     queries = {}
     wanted = files.schema("retrieval_queries").wanted("relevant_doc_ids")
@@ -424,9 +462,10 @@ def _judgments(
     is_sound, judgments, lost = not problems, [], []
     for place, row in rows:
         fields = {**row, "evidence": evidence_quotes(row)}
-        if judge := fields.pop("offered", ""):
-            offered[row["query_id"], row["doc_id"]] = judge
+        judge = fields.pop("offered", "")
         judgment = Judgment(**fields)
+        if judge:
+            offered[judgment.pair] = judge
         if judgment.query_id not in queries:
             lost.append((place, row))
         elif fault := judgment_fault(judgment, queries, documents, len(problems)):
@@ -450,7 +489,7 @@ def evidence_quotes(row: dict) -> tuple[Quotes, ...]:
     return tuple(own for own in alternatives if any(map(str.strip, own)))
 
 
-def evidence_field(alternatives: Iterable[Quotes]) -> str | list:
+def evidence_field(alternatives: Iterable[Sequence[str]]) -> str | list:
     """Return alternatives as a row of judgments.jsonl holds them, "" for none."""
     field = []
     for own in alternatives:
@@ -459,6 +498,14 @@ def evidence_field(alternatives: Iterable[Quotes]) -> str | list:
         field.append({"quotes": [*own], "needs": [*needs]} if needs else quotes)
     is_one = len(field) == 1 and isinstance(field[0], str)
     return field[0] if is_one else field or ""
+
+
+def label_row(label: Judgment) -> dict:
+    """Return a label as a row of judgments.jsonl."""
+    row = {"query_id": label.query_id, "doc_id": label.doc_id, "relevance": label.relevance}
+    if label.evidence:
+        row["evidence"] = evidence_field(label.evidence)
+    return row
 
 
 def judgment_fault(judgment: Judgment, queries: dict, documents: dict, told: int = 0) -> str:
@@ -488,15 +535,15 @@ def orphan_faults(rows: Rows, queries: dict, folder: Path) -> list[str]:
             places[row["query_id"]].append(place)
     return [
         f"{there[0]}: query {query_id} is not in retrieval_queries.jsonl and stands in "
-        f"{how_many(len(there), 'line')} here: write it there again, or take all its rows "
+        f"{how_many(there, 'line')} here: write it there again, or take all its rows "
         f"out of every file: {command('drop', QUERY=query_id, EVALS=folder)}"
         for query_id, there in places.items()
     ]
 
 
 def _with_relevant(
-    queries: dict[str, Query], judgments: list[Judgment], places: dict, problems: list[str]
-) -> dict[str, Query]:
+    queries: Queries, judgments: list[Judgment], places: dict, problems: list[str]
+) -> Queries:
     """Return the queries with all that is judged relevant: as listed, then by id."""
     judged = defaultdict(set)
     for judgment in judgments:
@@ -507,11 +554,12 @@ def _with_relevant(
         place, relevant = f"{places[query_id,]}: query {query_id}", judged[query_id]
         for doc_id in query.relevant_doc_ids:
             if doc_id not in relevant:
-                wanted = "wanted a grade in judgments.jsonl or no mention in relevant_doc_ids"
-                problems.append(f"{place}: {doc_id} is listed but not judged 1 or more, {wanted}")
+                problems.append(
+                    f"{place}: {doc_id} is listed but not judged 1 or more, wanted a "
+                    "grade in judgments.jsonl or no mention in relevant_doc_ids"
+                )
         if query.kind == NO_ANSWER and relevant:
-            fault = f"{min(relevant)} answers it, wanted another kind than none"
-            problems.append(f"{place}: {fault}")
+            problems.append(f"{place}: {min(relevant)} answers it, wanted another kind than none")
         others = sorted(relevant.difference(query.relevant_doc_ids))
         whole[query_id] = query._replace(relevant_doc_ids=(*query.relevant_doc_ids, *others))
     return whole

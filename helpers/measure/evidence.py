@@ -16,7 +16,7 @@ import numpy as np
 
 from . import measures, runs, stats, tokens
 from .chunks import Chunk, read_chunks
-from .evalset import Document, EvalSet, EvalSetError
+from .evalset import Documents, EvalSet, EvalSetError
 
 BUDGETS = (500, 1_000, 2_000, 4_000, 8_000)  # tokens of context
 BUDGET = 2_000  # named before any ranking was measured
@@ -38,8 +38,7 @@ BESIDE = ("evidence hit@5", *map(recall_name, BUDGETS))  # told by any quote, to
 Spans = list[tuple[int, int]]  # characters of a document's retrieval text, the end excluded
 Alternatives = list[list[Spans]]  # one is enough: all its quotes, each at any of its places
 Rankings = dict[str, list[Chunk]]  # by query, best first
-Queries = dict[str, "Wanted"]  # by id
-Documents = dict[str, Document]  # by id
+Quoted = dict[str, "Wanted"]  # by query
 
 
 class Wanted(NamedTuple):
@@ -55,13 +54,13 @@ class Wanted(NamedTuple):
 
 def quoted_queries(
     evals: EvalSet, split: str | None = None, among: Collection[str] | None = None
-) -> dict[str, Wanted]:
+) -> Quoted:
     """Return {query_id: Wanted} of the queries with evidence; `split` and `among` keep some.
 
     Documents whose label has no quote are left out: nothing could show that they
     were delivered.
     """
-    queries: Queries = {}
+    queries = {}
     for query_id, query in evals.queries.items():
         if split in (None, query.split) and (among is None or query_id in among):
             queries[query_id] = Wanted({}, {}, {})
@@ -109,7 +108,7 @@ def evidence_ranks(quotes: dict[str, Alternatives], ranking: Iterable[Chunk]) ->
     return ranks
 
 
-def any_quote(queries: Queries) -> Queries:
+def any_quote(queries: Quoted) -> Quoted:
     """Return the queries of which a label takes several quotes together, as if each were enough."""
     alone = {}
     for query_id, query in queries.items():
@@ -133,7 +132,7 @@ def unproved_needs(evals: EvalSet) -> list[str]:
     return [" ".join(need) for need in asked if need not in proved]
 
 
-def needs_by_query(documents: Documents, queries: Queries, rankings: Rankings) -> measures.Values:
+def needs_by_query(documents: Documents, queries: Quoted, rankings: Rankings) -> measures.Values:
     """Return {query_id: {measure: value}} of the queries with needs, 0 for no results.
 
     Need recall is the share of a query's needs for which quotes that suffice are there: of the
@@ -210,7 +209,7 @@ def fewest_chunks(alternatives: Alternatives, chunks: list[Chunk]) -> int:
     return min(sizes, default=1)
 
 
-def shares_by_k(queries: Queries, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
+def shares_by_k(queries: Quoted, rankings: Rankings, most: int = 20) -> dict[str, list[float]]:
     """Return the share of queries whose first k chunks hold a relevant "document", its "evidence".
 
     One value for each k from 1 to `most`. "any quote" tells what one quote alone
@@ -254,7 +253,7 @@ def context(ranking: Iterable[Chunk], budget: int, documents: Documents) -> list
     return taken
 
 
-# Queries and budgets meet the same chunks and quotes.
+# Quoted and budgets meet the same chunks and quotes.
 _token_ids = functools.lru_cache(maxsize=2_000)(tokens.token_ids)
 
 
@@ -287,7 +286,7 @@ def depth_needed(chunks: list[Chunk]) -> int:
 
 def by_query(
     documents: Documents,
-    queries: Queries,
+    queries: Quoted,
     rankings: Rankings,
     known: Iterable[Chunk],
     cutoffs: Iterable[int] = CUTOFFS,
@@ -335,7 +334,7 @@ def _at_budgets(query: Wanted, ranking: list[Chunk], documents: Documents) -> di
 
 def losses(
     documents: Documents,
-    queries: Queries,
+    queries: Quoted,
     rankings: Rankings,
     known: list[Chunk],
     budget: int = BUDGET,
@@ -391,7 +390,7 @@ def cost_points(evals: EvalSet, query_ids: Collection[str], systems: dict) -> li
     return sorted(points, key=lambda point: point["tokens"])
 
 
-def _mean_costs(queries: Queries, ranked: list[Rankings], k: int, full_grade: int) -> dict:
+def _mean_costs(queries: Quoted, ranked: list[Rankings], k: int, full_grade: int) -> dict:
     """Return mean tokens, recall of evidence and of full answers of the first k passages."""
     paid, shares, full = [], [], []
     for rankings, (query_id, query) in product(ranked, queries.items()):

@@ -39,8 +39,10 @@ class EvalSetError(ValueError):
     `problems` shows MOST of each kind, which is what was wanted; `count` counts them all.
     """
 
-    def __init__(self, problems: Iterable[str]):
+    def __init__(self, problems: str | Iterable[str]):
         kinds, self.problems = Counter(), []
+        if isinstance(problems, str):
+            problems = [problems]
         for problem in problems:
             kind = problem.partition("wanted")[2][:40]
             kinds[kind] += 1
@@ -60,6 +62,8 @@ class EvalSetError(ValueError):
 # everything; without a list the first problem is raised as EvalSetError.
 
 Problems = list[str] | None
+Row = tuple[str, dict]  # where it stands (file:line), and its fields
+Rows = Iterator[Row]
 
 
 def refuse(problems: list[str]) -> None:
@@ -71,7 +75,7 @@ def refuse(problems: list[str]) -> None:
 def add_problem(problems: Problems, problem: str) -> None:
     """Add a problem to the list, or raise it where there is none."""
     if problems is None:
-        raise EvalSetError([problem])
+        raise EvalSetError(problem)
     problems.append(problem)
 
 
@@ -115,13 +119,18 @@ def optional_page(path: Path, problems: Problems = None) -> str:
     return (page(path, problems) or "") if os.path.lexists(path) else ""
 
 
-def rows(path: Path | str, problems: Problems = None) -> Iterator[tuple[str, dict]]:
+def rows(path: Path | str, problems: Problems = None) -> Rows:
     """Yield (file:line, object) for every line of a JSONL file that holds an object."""
     for place, line in lines(path, problems):
         try:
             yield place, json_object(line)
         except ValueError as error:
             add_problem(problems, f"{place}: {error}")
+
+
+def plain_rows(path: Path) -> list[dict]:
+    """Return the objects of a JSONL file, none where there is none. Raises EvalSetError."""
+    return [row for _, row in rows(path)] if os.path.lexists(path) else []
 
 
 def json_page(path: Path, problems: Problems = None) -> dict:
@@ -146,8 +155,9 @@ def json_object(text: str, what: str = "one object a line") -> dict:
     if "\\u" in text:
         for name, value in row.items():
             if HALF.search(json.dumps([name, value], ensure_ascii=False)):
-                broken = f"field {name} holds half of a surrogate pair"
-                raise ValueError(f"{broken}, wanted whole characters")
+                raise ValueError(
+                    f"field {name} holds half of a surrogate pair, wanted whole characters"
+                )
     return row
 
 
@@ -273,7 +283,7 @@ def schema(name: str) -> Schema:
 
 def read(
     path: Path, problems: Problems = None, grades=GRADES, places: dict | None = None, name=""
-) -> Iterator[tuple[str, dict]]:
+) -> Rows:
     """Yield (file:line, row) of a file that has a schema, where it exists: rows without a fault.
 
     A link whose file is gone is no missing file: it is a problem. `places` is filled with
@@ -358,6 +368,11 @@ def as_lines(rows: Iterable[dict]) -> str:
 def write_jsonl(path: Path, rows: Iterable[dict]) -> None:
     """Write one JSON object a line."""
     write(path, as_lines(rows))
+
+
+def write_json(path: Path, page: object) -> None:
+    """Write one JSON page, a line for each value."""
+    write(path, json.dumps(page, indent=1, ensure_ascii=False) + "\n")
 
 
 def half_line(content: bytes) -> bytes:

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 from itertools import chain, product
 
-from . import evalset, text
+from . import text
+from .evalset import EvalSet
 
 Pairs = set[text.Pair]
 TEMPLATE = 5  # documents: a run of words that so many share is their template's
@@ -11,7 +12,7 @@ DOUBLE, ALIKE = 0.5, 0.75  # Jaccard of content words, of relevant documents: ne
 WORDED = 5000  # queries: among more, chains of words in common would tie most of them
 
 
-def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
+def alike_documents(evals: EvalSet) -> tuple[dict[text.Pair, float], Pairs]:
     """Return {pair: Jaccard} of near-duplicates that are no versions, and the pairs that are one.
 
     One are versions, and near-duplicates that say the same (text.count_as_one), a
@@ -25,7 +26,14 @@ def alike_documents(evals: evalset.EvalSet) -> tuple[dict[text.Pair, float], Pai
     return {pair: share for pair, share in near.items() if pair not in versions}, versions | same
 
 
-def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[str]]:
+def alike_answers(evals: EvalSet) -> Pairs:
+    """Return the pairs of relevant documents that count as one."""
+    relevant = evals.relevant_documents
+    documents = {d: document for d, document in evals.documents.items() if d in relevant}
+    return alike_documents(evals._replace(documents=documents))[1]
+
+
+def components(evals: EvalSet, links: Pairs | None = None) -> list[set[str]]:
     """Return the groups of queries that one half must hold, in the order of their first id.
 
     Two queries are tied where one family, a document with its versions and copies
@@ -40,7 +48,7 @@ def components(evals: evalset.EvalSet, links: Pairs | None = None) -> list[set[s
     return sorted(({m for m in group if isinstance(m, str)} for group in groups), key=min)
 
 
-def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
+def near_doubles(evals: EvalSet, links: Pairs) -> Pairs:
     """Return the pairs of queries that share half of their content words, or mostly an answer.
 
     That is three quarters of the families that are relevant to either, so of queries
@@ -60,7 +68,7 @@ def near_doubles(evals: evalset.EvalSet, links: Pairs) -> Pairs:
     return pairs
 
 
-def answers(evals: evalset.EvalSet, links: Pairs, least: int = 1) -> list[tuple[str, int, str]]:
+def answers(evals: EvalSet, links: Pairs, least: int = 1) -> list[tuple[str, int, str]]:
     """Return (query, number of a family, document of it) for each label of `least` or more.
 
     A link to a document that answers nothing connects nobody.
@@ -79,9 +87,7 @@ def answers(evals: evalset.EvalSet, links: Pairs, least: int = 1) -> list[tuple[
     return found
 
 
-def shared_answers(
-    evals: evalset.EvalSet, links: Pairs, least: int = 1
-) -> list[tuple[str, str, str, str]]:
+def shared_answers(evals: EvalSet, links: Pairs, least: int = 1) -> list[tuple[str, str, str, str]]:
     """Return (dev query, test query, document of the first, document of the second).
 
     The two documents are one or count as one, and each is judged `least` or more for
@@ -98,7 +104,7 @@ def shared_answers(
     return sorted(shared)
 
 
-def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
+def leaks(evals: EvalSet, links: Pairs) -> list[str]:
     """Return what ties queries of both halves, in words: full answers first, then near-doubles.
 
     Empty exactly where no component of `components` has queries of both halves.
@@ -114,10 +120,7 @@ def leaks(evals: evalset.EvalSet, links: Pairs) -> list[str]:
     return told
 
 
-def apart_from_dev(evals: evalset.EvalSet) -> list[str]:
+def apart_from_dev(evals: EvalSet) -> list[str]:
     """Return the test queries that share no relevant document with dev, versions as one."""
-    relevant = {d for query in evals.queries.values() for d in query.relevant_doc_ids}
-    documents = {d: document for d, document in evals.documents.items() if d in relevant}
-    links = alike_documents(evals._replace(documents=documents))[1]
-    shared = {test for _, test, _, _ in shared_answers(evals, links)}
+    shared = {test for _, test, _, _ in shared_answers(evals, alike_answers(evals))}
     return [q for q in evals.qrels("test") if q not in shared]

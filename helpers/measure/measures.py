@@ -12,7 +12,7 @@ import numpy as np
 from ir_measures import AP, RR, Judged, P, R, Success, nDCG
 
 from . import stats
-from .evalset import EvalSet, Query
+from .evalset import EvalSet, Queries
 from .runs import BASELINE, Rankings, Run, first_results, list_depth, strictly_decreasing
 from .text import how_many
 
@@ -68,7 +68,7 @@ def per_query(qrels: Qrels, run: Rankings, names=NAMED, full_grade: int = 2) -> 
     ir_measures sees them, because its providers break ties by different rules. FULL count
     documents of `full_grade` or more.
     """
-    values: dict = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
+    values = {query_id: dict.fromkeys(names) for query_id in qrels}  # in their order
     scored = _scored(qrels, run)
     exponential = [name for name in names if name.startswith(EXPONENTIAL)]
     linear = [name for name in names if name not in exponential]
@@ -112,7 +112,7 @@ def answerability_auroc(evals: EvalSet, split: str | None, run: Rankings) -> dic
     return {"n": len(tops), "unanswerable": len(others), "AUROC": area, "low": low, "high": high}
 
 
-def _first_scores(queries: dict[str, Query], split: str | None, run: Rankings) -> list[float]:
+def _first_scores(queries: Queries, split: str | None, run: Rankings) -> list[float]:
     """Return the score of the first result for each query of a half, BELOW where there is none."""
     asked = [query_id for query_id, query in queries.items() if split in (None, query.split)]
     return [run[query_id][0][1] if run.get(query_id) else BELOW for query_id in asked]
@@ -315,7 +315,7 @@ def weights_of_labels(
 
 def _discount_gaps(base: list[str], run: list[str], k: int) -> dict[str, float]:
     """Return {doc_id: its discount in the first `k` of the run, minus that in the base's}."""
-    gaps: dict[str, float] = defaultdict(float)
+    gaps = defaultdict(float)
     for sign, ranking in ((-1, base), (1, run)):
         for rank, doc_id in enumerate(ranking[:k], 1):
             gaps[doc_id] += sign / math.log2(rank + 1)

@@ -1,6 +1,5 @@
 """Show a comparison: its page and its numbers, a leaderboard, what JUnit reads."""
 
-import json
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,8 +20,7 @@ def write_comparison(path: Path, comparison: dict) -> None:
     """Write and print a comparison; at no moment a page stands beside the numbers of another."""
     markdown, page = comparison_page(comparison), Path(f"{path}.md")
     page.unlink(missing_ok=True)
-    numbers = json.dumps(comparison, indent=1, ensure_ascii=False)
-    files.write(Path(f"{path}.json"), f"{numbers}\n")
+    files.write_json(Path(f"{path}.json"), comparison)
     files.write(page, markdown)
     print(f"{inert.plain(markdown)}\nwritten: {path}.md and .json")
 

@@ -5,14 +5,15 @@ from collections import Counter
 from collections.abc import Iterable
 
 from . import evalset, files
-from .text import Pair, how_many
+from .evalset import EvalSet
+from .text import Pair, how_many, pair_of
 
 TO_READ = "to_read.jsonl"
 ORDER = ("full answers before", "parts of one before", "new text", "zeros before")
 SPEED = 180  # words a minute
 
 
-def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
+def waiting(evals: EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dict]:
     """Return {(query_id, doc_id): row} of the list's pairs that are not judged, in its order.
 
     A row has `query_id` and `doc_id`, and maybe an old label (`relevance`,
@@ -20,15 +21,15 @@ def waiting(evals: evalset.EvalSet, more: Iterable[dict] = ()) -> dict[Pair, dic
     characters of the retrieval text. `more` rows come behind them. Raises
     EvalSetError with file and line for a row that cannot be used.
     """
-    judged, pairs = {label[:2] for label in evals.judgments}, {}
+    judged, pairs = evals.labels, {}
     for row in [*evalset.read_extra(evals, TO_READ), *more]:
-        pair = row["query_id"], row["doc_id"]
+        pair = pair_of(row)
         if pair not in judged:
             pairs.setdefault(pair, row)
     return pairs
 
 
-def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
+def write_list(evals: EvalSet, rows: Iterable[dict]) -> int:
     """Add rows to to_read.jsonl and return how many pairs wait there.
 
     A pair that stands there already stays as it is; one that is judged is left out.
@@ -39,7 +40,7 @@ def write_list(evals: evalset.EvalSet, rows: Iterable[dict]) -> int:
     return len(left)
 
 
-def place(evals: evalset.EvalSet, row: dict) -> int:
+def place(evals: EvalSet, row: dict) -> int:
     """Return when a pair is read, by what it can change: its place in ORDER."""
     grade = row.get("relevance")
     if grade is None:
@@ -49,7 +50,7 @@ def place(evals: evalset.EvalSet, row: dict) -> int:
     return 0 if grade >= evals.full_grade else 1
 
 
-def in_words(evals: evalset.EvalSet) -> list[str]:
+def in_words(evals: EvalSet) -> list[str]:
     """Return how many pairs wait, the minutes that they take at most, and how many of each sort."""
     waits, counts, n_words = waiting(evals), Counter(), Counter()
     for row in waits.values():
@@ -64,7 +65,7 @@ def in_words(evals: evalset.EvalSet) -> list[str]:
     return [line, *(f"  {ORDER[n]}: {counts[n]}" for n in sorted(counts))]
 
 
-def marked_evidence(evals: evalset.EvalSet, row: dict) -> str | list:
+def marked_evidence(evals: EvalSet, row: dict) -> str | list:
     """Return the marked passages of a row in the form of its old evidence.
 
     "" unless the row has a grade above 0 and a passage for each quote, in their

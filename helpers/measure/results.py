@@ -74,12 +74,11 @@ def _inputs(evals: EvalSet) -> dict:
     hashes = {"file": RUN, "sha256": files.file_hash(run)}
     if chunk_file.is_file():
         hashes["chunks_sha256"] = files.file_hash(chunk_file)
-    documents = evals.documents.values()
     return {
         "corpus": {
             "name": evals.name,
-            "documents": len(documents),
-            "tokens": sum(len(tokens.token_ids(document.retrieval_text)) for document in documents),
+            "documents": len(evals.documents),
+            "tokens": sum(len(tokens.token_ids(body)) for body in evals.texts.values()),
             "sha256": evals.corpus_hash(),
         },
         "queries": {
@@ -149,7 +148,7 @@ def evidence_content(
     the means of evidence.BESIDE as if any quote were enough (`any_quote`). `needs` are of the
     queries with several needs, by the baseline's chunks.
     """
-    quoted: dict = {}
+    quoted = {}
     for split in files.SPLITS:
         wanted = evidence.quoted_queries(evals, split)
         if not (wanted and rankings):
@@ -228,7 +227,7 @@ def _notes(path: Path) -> dict[str, str]:
 def write_results(folder: Path, content: dict) -> None:
     """Write results.json, numbers rounded to 10 decimals so that every machine writes the same."""
     rounded = json.loads(json.dumps(content), parse_float=lambda number: round(float(number), 10))
-    files.write(folder / "results.json", json.dumps(rounded, indent=1, ensure_ascii=False) + "\n")
+    files.write_json(folder / "results.json", rounded)
 
 
 # Reading it: types by JSON Schema, and whether it is of this set.
@@ -244,7 +243,7 @@ def read_results(folder: Path) -> dict:
     try:
         return fastjsonschema.compile(json.loads(schema))(files.json_object(page, "one object"))
     except ValueError as error:  # a misfit is told by its place: data.queries.n must be integer
-        raise EvalSetError([f"{path}:1: {error}; {ANEW.format(folder)}"]) from None
+        raise EvalSetError(f"{path}:1: {error}; {ANEW.format(folder)}") from None
 
 
 def changed_inputs(evals: EvalSet, content: dict) -> list[str]:
@@ -287,8 +286,9 @@ def read_current_results(evals: EvalSet) -> dict:
     content = read_results(evals.folder)
     if others := changed_inputs(evals, content):
         made = f"{evals.folder / 'results.json'}: made on {', '.join(others)}"
-        remedy = "or check out the folder that it was made on"
-        raise EvalSetError([f"{made}: {ANEW.format(evals.folder)}, {remedy}"])
+        raise EvalSetError(
+            f"{made}: {ANEW.format(evals.folder)}, or check out the folder that it was made on"
+        )
     return content
 
 

@@ -1,6 +1,5 @@
 """Rankings on disk: chunk runs as JSON lines, document runs in TREC format, runs of any engine."""
 
-import json
 import math
 import re
 from collections import Counter, defaultdict
@@ -78,8 +77,9 @@ def in_order(ranking: Ranking) -> Ranking:
 def check_order(query_id: str, ranking: Ranking) -> None:
     """Raise ValueError unless `ranking` is as `in_order` has it and holds each id once."""
     if ranking != in_order(ranking):
-        wanted = "wanted score descending, then id ascending"
-        raise ValueError(f"query {query_id}: ranking out of order, {wanted}")
+        raise ValueError(
+            f"query {query_id}: ranking out of order, wanted score descending, then id ascending"
+        )
     if len(dict(ranking)) < len(ranking):
         raise ValueError(f"query {query_id}: an id is ranked twice, wanted each once")
 
@@ -90,7 +90,7 @@ def strictly_decreasing(ranking: Ranking) -> Ranking:
     TREC tools sort by score and break ties by rules of their own; some keep only
     32-bit floats. A step of one millionth of the score survives that.
     """
-    apart: Ranking = []
+    apart = []
     for ranked_id, score in ranking:
         ceiling = apart[-1][1] - 1e-6 * max(1.0, abs(apart[-1][1])) if apart else LARGE_SCORE
         apart.append((ranked_id, min(score, ceiling)))
@@ -145,7 +145,7 @@ def write_trec(path: Path, run: Rankings, tag: str) -> None:
 
 def read_rankings(path: Path) -> Rankings:
     """Read a run that `save` or `write_trec` made. Raises EvalSetError for any other file."""
-    run: Rankings = {}
+    run = {}
     for _, query_id, results in _lines(path):
         run.setdefault(query_id, []).extend(results)
     return {query_id: in_order(ranking) for query_id, ranking in run.items()}
@@ -183,7 +183,7 @@ def write_card(path: Path, evals: EvalSet, facts: dict, run: Rankings | None = N
             card["without_results"] = empty
         asked = asked_queries(run, card)
     made = hashes(evals, card.get("chunker"), asked)
-    files.write(path, json.dumps(card | made | facts, indent=1, ensure_ascii=False) + "\n")
+    files.write_json(path, card | made | facts)
 
 
 def asked_queries(run: Rankings, card: dict) -> set[str]:
@@ -196,8 +196,7 @@ def read_card(path: Path, *wanted: str) -> dict:
     card = files.json_page(path)
     missing = [name for name in wanted if name not in card]
     if missing:
-        lacks = f"field {missing[0]} is missing, wanted {', '.join(wanted)}"
-        raise EvalSetError([f"{path}:1: {lacks}"])
+        raise EvalSetError(f"{path}:1: field {missing[0]} is missing, wanted {', '.join(wanted)}")
     return card
 
 
@@ -207,8 +206,9 @@ def card_faults(card: dict, evals: EvalSet) -> list[str]:
     if type(depth) is not int or depth < 0:
         faults.append(f"field depth is {files.short_json(depth)}, wanted a number of results")
     if not (isinstance(empty, list) and all(isinstance(query_id, str) for query_id in empty)):
-        fault = f"field without_results is {files.short_json(empty)}, wanted a list of query ids"
-        faults.append(fault)
+        faults.append(
+            f"field without_results is {files.short_json(empty)}, wanted a list of query ids"
+        )
     for name, wanted in hashes(evals, card.get("chunker")).items():
         if name != "topics_sha256" and card.get(name, wanted) != wanted:
             faults.append(wrong_hash(card, name, wanted))
@@ -246,12 +246,14 @@ def read_run(path: Path, evals: EvalSet) -> Run:
     queries are left out. Raises EvalSetError with file, line and remedy for every
     other line that cannot be used.
     """
-    problems: list[str] = []
+    problems = []
     scores, unknown = _scores_by_query(path, evals, problems)
     if not (scores or problems):
         found = f"found results for {first_names(unknown)}" if unknown else "the run is empty"
-        wanted = f"wanted results for the {how_many(len(evals.all_queries), 'query')} of the set"
-        problems.append(f"{path}:1: {found}, {wanted}")
+        problems.append(
+            f"{path}:1: {found}, wanted results for the "
+            f"{how_many(evals.all_queries, 'query')} of the set"
+        )
     elif scores and problems and not any(scores.values()):
         problems.insert(0, f"{path}:1: nothing in it is of this corpus, {OTHERS}")
     files.refuse(problems)
@@ -355,8 +357,9 @@ def _lines(path: Path, problems: files.Problems = None) -> Iterator[tuple[str, s
 def _trec_line(line: str) -> tuple[str, list[tuple]]:
     fields = line.split()
     if len(fields) != 6:
-        form = "query Q0 document rank score tag"
-        raise ValueError(f"found {how_many(len(fields), 'field')}, wanted 6: {form}")
+        raise ValueError(
+            f"found {how_many(fields, 'field')}, wanted 6: query Q0 document rank score tag"
+        )
     return fields[0], [(fields[2], fields[4])]
 
 
@@ -373,8 +376,7 @@ def _json_line(line: str) -> tuple[str, list[tuple]]:
             results.append((ranked_id, score))
         return str(row["query_id"]), results
     except (KeyError, TypeError, ValueError):
-        wanted = f"{JSON_LINE}, or for a span {SPAN}"
-        raise ValueError(f"found {line[:60]!r}, wanted {wanted}") from None
+        raise ValueError(f"found {line[:60]!r}, wanted {JSON_LINE}, or for a span {SPAN}") from None
 
 
 def _number(ranked_id: str, score: object) -> float:
@@ -431,13 +433,11 @@ def _own_id(ranked_id: str, documents: tuple, evals: EvalSet, told: int) -> str:
 def _check_span(doc_id: str, part: str, length: int) -> None:
     """Raise ValueError unless start:end is a span of a document of `length` characters."""
     start, _, end = part.partition(":")
-    wanted = ""
-    if "." in part:
-        wanted = "whole numbers of characters, such as 0 to 812"
-    elif not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
-        wanted = f"0 <= start < end <= {length}, in characters of title, blank line, text"
-    if wanted:
-        raise ValueError(f"span {start} to {end} of {doc_id}, wanted {wanted}")
+    if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= length):
+        raise ValueError(
+            f"span {start} to {end} of {doc_id}, wanted whole numbers of characters, "
+            f"0 <= start < end <= {length}, in title, blank line, text"
+        )
 
 
 def list_depth(run: Run) -> int:
@@ -485,12 +485,14 @@ def _warnings(scores: dict, unknown: dict, rankings: dict, of_passages: list[boo
     later = {query_id: None for query_id, _ in scores if (query_id, 1) not in scores}
     warnings = []
     if unknown:
-        many = how_many(len(unknown), "unknown query id")
+        many = how_many(unknown, "unknown query id")
         warnings.append(f"{many} left out: {first_names(unknown)}")
     if later:
-        many = how_many(len(later), "query")
-        which = "results of later searches (q1#2) but not of the first (q1)"
-        warnings.append(f"{which} for {many}: {first_names(later)}")
+        many = how_many(later, "query")
+        warnings.append(
+            f"results of later searches (q1#2) but not of the first (q1) for {many}: "
+            f"{first_names(later)}"
+        )
     if others:
         remedy = "negate distances, give a new order new scores"
         warnings.append(

@@ -79,8 +79,9 @@ def index(ids: list[str], postings: sparse.csr_array) -> Index:
     Raises ValueError for no documents or another number of different ids.
     """
     if not len(ids) or len(set(ids)) != postings.shape[1]:
-        found = f"{len(set(ids))} ids for {postings.shape[1]} documents"
-        raise ValueError(f"{found}, wanted one for each")
+        raise ValueError(
+            f"{len(set(ids))} ids for {postings.shape[1]} documents, wanted one for each"
+        )
     places = np.empty(len(ids), np.int32)
     places[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
     return Index(list(ids), places, postings)
@@ -203,7 +204,7 @@ class BM25(NamedTuple):
     average_length: float
     k1: float
     b: float
-    words: Callable[[str], list[str]]
+    words: text.Words
 
     @property
     def sparse_dim(self) -> int:
@@ -242,7 +243,7 @@ def bm25(
     """
     vocabulary, counts, lengths = count(texts, words)
     if not vocabulary:
-        raise EvalSetError([f"no word in {len(lengths)} documents, wanted at least one to index"])
+        raise EvalSetError(f"no word in {len(lengths)} documents, wanted at least one to index")
     df = np.diff(counts.indptr)
     rarity = IDF[idf](df, len(lengths))
     model = BM25(vocabulary, rarity, float(lengths.mean()), k1, b, words)
@@ -274,7 +275,7 @@ IDF = {"okapi": okapi_idf, "lucene": lucene_idf}
 
 
 def count(
-    texts: Iterable[str], words: Callable[[str], list[str]]
+    texts: Iterable[str], words: text.Words
 ) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
     """Return the vocabulary, the count of each word (row) in each text (column), the lengths.
 

@@ -389,15 +389,15 @@ def equal_by_grade(first: Grades, second: Grades) -> dict[int, float]:
     return {int(grade): pairs[grade, grade] / counts[grade] for grade in sorted(counts)}
 
 
-def majorities(rows: Iterable[dict]) -> dict[tuple[str, str], int | None]:
+def majorities(rows: Iterable[dict]) -> dict[text.Pair, int | None]:
     """Return {(query_id, doc_id): the grade that most readings gave}, None where several lead.
 
     Of rows of second_pass.jsonl: pairs read three times or more on which readers differed. The
     readings are the first grade of a pair's first round and the second ones of all its rounds.
     """
-    readings: dict[tuple[str, str], list[int]] = {}
+    readings = {}
     for row in sorted(rows, key=itemgetter("round")):
-        readings.setdefault((row["query_id"], row["doc_id"]), [row["first"]]).append(row["second"])
+        readings.setdefault(text.pair_of(row), [row["first"]]).append(row["second"])
     decided = {}
     for pair, own in readings.items():
         if len(own) > 2 and len({*own}) > 1:

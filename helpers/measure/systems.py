@@ -36,7 +36,7 @@ def half_of(split: str | None) -> str | None:
     if split in (None, "all"):
         return None
     if split not in files.SPLITS:
-        raise EvalSetError([f"split is {split!r}, wanted dev, test or all"])
+        raise EvalSetError(f"split is {split!r}, wanted dev, test or all")
     return split
 
 
@@ -47,7 +47,7 @@ def _refuse_unconfirmed(evals: EvalSet, others: list[Run], split: str) -> None:
         days = json.dumps(evals.confirmed | dict.fromkeys(unnamed, date.today().isoformat()))
         fault = f"field confirmed lacks {', '.join(unnamed)}: choose on dev, then name what you "
         fault += f'chose, with the day: "confirmed": {days}'
-        raise EvalSetError([f"{evals.folder / 'settings.json'}: {fault}"])
+        raise EvalSetError(f"{evals.folder / 'settings.json'}: {fault}")
 
 
 def _named_apart(read: list[Run], systems: list) -> list[Run]:
@@ -69,7 +69,7 @@ def saved_baseline(evals: EvalSet) -> Run:
     """
     if not (evals.folder / "results.json").exists():
         makes = command("report", EVALS=evals.folder)
-        raise EvalSetError([f"{evals.folder} has no baseline yet, {makes} makes it"])
+        raise EvalSetError(f"{evals.folder} has no baseline yet, {makes} makes it")
     content, path = results.read_current_results(evals), evals.folder / results.RUN
     measured = results.measured_queries(evals, content)
     run = runs.read_run(path, evals)._replace(
@@ -105,7 +105,7 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     cannot be used.
     """
     if not path.is_file():
-        raise EvalSetError([f"{path}:1: cannot be read, wanted a run: runs/mine.trec"])
+        raise EvalSetError(f"{path}:1: cannot be read, wanted a run: runs/mine.trec")
     beside = runs.card_path(path)
     has_card = beside is not None and os.path.lexists(beside)
     card = runs.read_card(beside) if has_card else {}
@@ -115,7 +115,7 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     try:
         newer = runs.newer_queries(run.rankings, card, evals)
     except ValueError as error:
-        raise EvalSetError([f"{beside}:1: {error}"]) from None
+        raise EvalSetError(f"{beside}:1: {error}") from None
     names = {name: card[name] for name in ("chunker", "one_of") if isinstance(card.get(name), str)}
     run = run._replace(depth=card.get("depth", 0), newer=newer, **names)
     if beside is None:
@@ -127,8 +127,10 @@ def read_checked(path: Path, evals: EvalSet) -> Run:
     missing = [name for name in wanted if name not in card]
     if missing:
         lacks = f"the card has no {' and no '.join(missing)}"
-        adds = f"{command('card', RUN=path)} adds what is missing"
-        run.warnings.append(f"{lacks}, so the run may be of another set: {adds}")
+        run.warnings.append(
+            f"{lacks}, so the run may be of another set: {command('card', RUN=path)} "
+            "adds what is missing"
+        )
     return run
 
 
@@ -149,8 +151,9 @@ def _chunk_set_warnings(chunker: str, card: Path, folder: Path) -> list[str]:
     sets = folder / "chunks"
     if not (sets / f"{chunker}.jsonl").is_file():
         known = ", ".join(sorted(path.stem for path in sets.glob("*.jsonl"))) or "none yet"
-        wanted = f"wanted the name of a set in {sets}: {known}"
-        raise EvalSetError([f"{card}:1: chunker is {chunker!r}, {wanted}"])
+        raise EvalSetError(
+            f"{card}:1: chunker is {chunker!r}, wanted the name of a set in {sets}: {known}"
+        )
     return []
 
 
@@ -161,7 +164,7 @@ def card_command(evals: EvalSet, path: Path) -> list[str]:
     """
     run, beside = read_checked(path, evals), runs.card_path(path)
     if beside is None:
-        raise EvalSetError([f"{path}: stands where its card would, wanted the name run.jsonl"])
+        raise EvalSetError(f"{path}: stands where its card would, wanted the name run.jsonl")
     facts = runs.read_card(beside) if os.path.lexists(beside) else {}
     runs.write_card(beside, evals, facts, run.rankings)
     warnings = read_checked(path, evals).warnings
@@ -176,25 +179,25 @@ def by_system(read: Iterable[Run]) -> list[list[Run]]:
 
     Raises EvalSetError where runs of a system are not alike.
     """
-    groups: dict = {}
+    groups = {}
     for run in read:
         groups.setdefault(run.one_of or len(groups), []).append(run)
     faults = []
     for first, *others in groups.values():
         for run in others:
-            for what, wanted in _made_of(first).items():
-                found = _made_of(run)[what]
-                if found != wanted:
-                    alike = f"{run.name}: one_of is {run.one_of!r} as of {first.name}"
-                    faults.append(f"{alike}, with {what} {found} and {wanted}, wanted runs alike")
+            if _made_of(run) != _made_of(first):
+                faults.append(
+                    f"{run.name}: one_of is {run.one_of!r} as of {first.name}, with "
+                    f"{_made_of(run)}, there {_made_of(first)}, wanted runs alike"
+                )
     files.refuse(faults)
     return [*groups.values()]
 
 
-def _made_of(run: Run) -> dict[str, str | int]:
-    """Return what the runs of a system have in common."""
+def _made_of(run: Run) -> str:
+    """Return in words what the runs of a system have in common."""
     found = "passages" if run.parts else "documents"
-    return {"results": found, "chunker": run.chunker or "none", "depth": run.depth or "none"}
+    return f"{found}, chunker {run.chunker or 'none'}, depth {run.depth or 'none'}"
 
 
 # Which queries are left out.
@@ -203,20 +206,17 @@ def _made_of(run: Run) -> dict[str, str | int]:
 def known_to_all(evals: EvalSet, *compared: Run) -> EvalSet:
     """Return a set without the queries that are newer than one of the runs."""
     newer = frozenset().union(*(run.newer for run in compared))
-    queries = {q: query for q, query in evals.queries.items() if q not in newer}
-    unanswered = {q: query for q, query in evals.unanswered.items() if q not in newer}
-    return evals._replace(queries=queries, unanswered=unanswered)
+    return evals.only(evals.settled_queries.keys() - newer)
 
 
 def of_round(evals: EvalSet, number: int) -> EvalSet:
     """Return a set with the queries of one round. Raises EvalSetError where there are none."""
-    queries = {q: query for q, query in evals.queries.items() if query.round == number}
-    if not queries:
+    own = [q for q, query in evals.settled_queries.items() if query.round == number]
+    if evals.queries.keys().isdisjoint(own):
         rounds = sorted({query.round for query in evals.queries.values()})
         known = ", ".join(map(str, rounds))
-        raise EvalSetError([f"--round is {number}, wanted one of those of the queries: {known}"])
-    unanswered = {q: query for q, query in evals.unanswered.items() if query.round == number}
-    return evals._replace(queries=queries, unanswered=unanswered)
+        raise EvalSetError(f"--round is {number}, wanted one of those of the queries: {known}")
+    return evals.only({*own})
 
 
 def left_out(whole: EvalSet, known: EvalSet, half: str | None) -> dict:

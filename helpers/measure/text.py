@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Set
 from itertools import chain
 from math import ceil
 
@@ -19,10 +19,19 @@ UNSPACED = (
 RUNS = re.compile(rf"[{UNSPACED}]+|[^\W{UNSPACED}]+")
 
 
-def how_many(n: int, noun: str) -> str:
-    """Return "1 query", "2,000 queries"."""
+def how_many(counted: int | Collection, noun: str) -> str:
+    """Return "1 query", "2,000 queries" for a number or for what is counted."""
+    n = len(counted) if isinstance(counted, Collection) else counted
     many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{n:,d} {noun if n == 1 else many}"
+
+
+def counted(counts: dict) -> str:
+    """Return "dev 3, test 5" for numbers by name."""
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()))
+
+
+Words = Callable[[str], list[str]]  # what splits a text
 
 
 def words(text: str) -> list[str]:
@@ -77,6 +86,11 @@ COPIES = 50  # texts with a shingle in common of which every pair is compared
 Pair = tuple[str, str]
 
 
+def pair_of(row: dict) -> Pair:
+    """Return the query_id and doc_id of a row."""
+    return row["query_id"], row["doc_id"]
+
+
 def shingles(words: list[str], size: int = SHINGLE) -> set[str]:
     """Return the runs of `size` words; a shorter text is one shingle."""
     runs = {" ".join(words[i : i + size]) for i in range(len(words) - size + 1)}
@@ -92,7 +106,7 @@ def near_duplicates(texts: dict[str, list], threshold=NEAR, size=SHINGLE) -> dic
     """
     sets = {name: shingles(words, size) for name, words in sorted(texts.items())}
     frequency = Counter(chain.from_iterable(sets.values()))
-    pairs: dict[Pair, float] = {}
+    pairs = {}
     holders = defaultdict(list)  # of a shingle: the texts in which it is among the rarest
     for name, own in sets.items():
         shared = sorted((frequency[run], run) for run in own if frequency[run] > 1)
@@ -122,7 +136,7 @@ def count_as_one(a: list[str], b: list[str], template: Set[str] = frozenset()) -
 
 def merge_groups(groups: Iterable[Iterable[Hashable]]) -> list[set]:
     """Return the groups with those merged that share a member, directly or through others."""
-    home: dict[Hashable, set] = {}
+    home = {}
     for group in map(set, groups):
         whole = group.union(*(home[member] for member in group if member in home))
         home |= dict.fromkeys(whole, whole)

@@ -22,8 +22,10 @@ def encoding() -> tiktoken.Encoding:
     path = VOCABULARY / CACHED
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
     if sha256 != SHA256:
-        remedy = "take the file from the workbook's repository again"
-        raise OSError(f"{path}: SHA-256 is {sha256}, wanted {SHA256}: {remedy}")
+        raise OSError(
+            f"{path}: SHA-256 is {sha256}, wanted {SHA256}: take the file from the "
+            "workbook's repository again"
+        )
     with patch.dict(os.environ, TIKTOKEN_CACHE_DIR=str(VOCABULARY)):
         return tiktoken.get_encoding("cl100k_base")
 

@@ -96,7 +96,7 @@ def decision(row: dict, decides: str) -> dict:
         why = "it or its base ranks no passages"
         if able:
             why = f"its lists end before that, wanted one of {', '.join(able)}"
-        raise EvalSetError([f"{row['name']}: {decides} cannot decide, {why}"])
+        raise EvalSetError(f"{row['name']}: {decides} cannot decide, {why}")
     pair = found["measures"][measure]
     told = {field: pair[field] for field in stats.Paired._fields}
     return told | {field: found[field] for field in ("bounds", "verdict", "alone")}

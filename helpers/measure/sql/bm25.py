@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from .. import chunks, evalset, files, runs
+from .. import chunks, files, runs
+from ..evalset import EvalSet
 from ..files import EvalSetError
 from .engines import Engine, errors_in_words, script
 
@@ -57,7 +58,7 @@ def run_part(engine: Engine, part: str, **values: str) -> list[tuple]:
 
 
 def add_documents(
-    engine: Engine, evals: evalset.EvalSet | None, path: str | None = None, chunker: str = ""
+    engine: Engine, evals: EvalSet | None, path: str | None = None, chunker: str = ""
 ) -> None:
     """Offer the documents of a set, the spans of one of its chunkers, or what `path` holds.
 
@@ -74,14 +75,16 @@ def add_documents(
         )
         _refuse_bad_rows(engine, path, "offered", "unit", f"^{ID_PATTERN}(#[0-9]+)?$")
     elif evals.tokenizer != "words":
-        problem = f"found words by {evals.tokenizer!r}, wanted 'words', runs of letters and digits"
-        raise EvalSetError([f"{evals.folder}: {problem}"])
+        raise EvalSetError(
+            f"{evals.folder}: found words by {evals.tokenizer!r}, wanted 'words', runs "
+            "of letters and digits"
+        )
     else:
         table = pd.DataFrame(rows_to_rank(evals, chunker), columns=["unit", "doc_id", "text"])
         engine.put("offered", table)
 
 
-def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, str]]:
+def rows_to_rank(evals: EvalSet, chunker: str) -> list[tuple[str, str, str]]:
     """Return (unit, document, text) of the documents of a set, or of the spans of a chunker."""
     if not chunker:
         return [(doc.doc_id, doc.doc_id, doc.retrieval_text) for doc in evals.documents.values()]
@@ -89,7 +92,7 @@ def rows_to_rank(evals: evalset.EvalSet, chunker: str) -> list[tuple[str, str, s
     return [(span.chunk_id, span.doc_id, span.text(evals.documents)) for span in spans]
 
 
-def add_queries(engine: Engine, evals: evalset.EvalSet | None, path: str | None = None) -> None:
+def add_queries(engine: Engine, evals: EvalSet | None, path: str | None = None) -> None:
     """Take the queries of a set, those without an answer too, or query_id and text of `path`.
 
     That is a Parquet file, folder or address. Raises EvalSetError.
@@ -106,7 +109,7 @@ def add_queries(engine: Engine, evals: evalset.EvalSet | None, path: str | None 
 def _parquet_source(engine: Engine, path: str, name: str) -> str:
     """Return what FROM reads of `path`: the id `name` as text, title and text; NULLs are told."""
     if "://" not in path and not Path(path).exists():
-        raise EvalSetError([f"{path}: found nothing, wanted a Parquet file or folder"])
+        raise EvalSetError(f"{path}: found nothing, wanted a Parquet file or folder")
     source = engine.parquet(path)
     with errors_in_words(f"{path}: cannot be read as Parquet", engine.errors):
         columns = engine.columns(source)
@@ -117,8 +120,10 @@ def _parquet_source(engine: Engine, path: str, name: str) -> str:
         for column, (types, form) in wanted.items():
             kind = columns.get(column, "missing")
             if not re.fullmatch(types, kind, re.I):
-                found = f"found columns {', '.join(columns)[:200]}"
-                problems.append(f"{path}: column {column} is {kind[:60]}, wanted {form}; {found}")
+                problems.append(
+                    f"{path}: column {column} is {kind[:60]}, wanted {form}; found "
+                    f"columns {', '.join(columns)[:200]}"
+                )
         files.refuse(problems)
         source = f"(SELECT CAST({name} AS STRING) AS {name}, {title}, text FROM {source}) AS given"
         whole = f"sum(length(concat({name}, title, text)))"  # reads all that is read later
@@ -138,8 +143,9 @@ def _refuse_bad_rows(engine: Engine, path: str, view: str, name: str, pattern: s
     )
     problems = []
     for bad_id, times in bad_ids:
-        found = f"found {times} rows with the id {(bad_id or '')[:60]!r}"
-        problems.append(f"{path}: {found}, wanted {ID_FORM}")
+        problems.append(
+            f"{path}: found {times} rows with the id {(bad_id or '')[:60]!r}, wanted {ID_FORM}"
+        )
     words = f"SELECT 1 FROM {view} WHERE regexp_replace(text, {word}, '') <> text LIMIT 1"
     if not problems and not engine.rows(words):
         problems = [f"{path}: found no row with a word, wanted letters or digits in column text"]
@@ -158,15 +164,16 @@ def index_documents(engine: Engine, settings: Settings) -> str:
         if before == now:
             return "the index stood there, of the same texts and parameters"
         found = f"parameters {before[1]}" if before[0] == now[0] else "other texts"
-        wanted = f"wanted {now[1]} of these texts: name another --to"
-        raise EvalSetError([f"found an index of {found}, {wanted}"])
+        raise EvalSetError(
+            f"found an index of {found}, wanted {now[1]} of these texts: name another --to"
+        )
     run_part(engine, "index")
     texts, parameters = map(engine.quoted, now)  # last, so that half an index is no index
     engine.rows(f"CREATE TABLE {INDEXED} AS SELECT {texts} AS texts, {parameters} AS parameters")
     return "indexed"
 
 
-def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
+def search_queries(engine: Engine) -> runs.Rankings:
     """Return the rankings that hold something, kept for `evaluate_run`, or raise EvalSetError."""
     ids = [row[0] for row in engine.rows("SELECT query_id FROM queries ORDER BY query_id")]
     rows = []
@@ -174,16 +181,16 @@ def search_queries(engine: Engine) -> dict[str, runs.Ranking]:
         batch = ids[start : start + engine.batch]
         rows += run_part(engine, "search", first=batch[0], last=batch[-1])
     if not rows:
-        raise EvalSetError(["no query found anything, wanted words that documents hold"])
+        raise EvalSetError("no query found anything, wanted words that documents hold")
     kinds = {"query_id": "str", "doc_id": "str", "place": "int64", "score": "float64"}
     engine.put("run", pd.DataFrame(rows, columns=[*kinds]).astype(kinds))
-    run: dict[str, runs.Ranking] = {}
+    run = {}
     for query_id, doc_id, _, score in sorted(rows, key=lambda row: (row[0], row[2])):
         run.setdefault(query_id, []).append((doc_id, score))
     return run
 
 
-def evaluate_run(engine: Engine, evals: evalset.EvalSet) -> dict[str, dict[str, float]]:
+def evaluate_run(engine: Engine, evals: EvalSet) -> dict[str, dict[str, float]]:
     """Return {query_id: {measure: value}} of the run for the labelled queries of a set."""
     rows = [(q, d, grade) for q, labels in evals.qrels().items() for d, grade in labels.items()]
     engine.put("qrels", pd.DataFrame(rows, columns=["query_id", "doc_id", "grade"]))

@@ -1,6 +1,5 @@
 """python -m helpers sql: index, search and evaluate where the data lives."""
 
-import json
 import time
 from pathlib import Path
 
@@ -36,7 +35,7 @@ def sql_command(
         runs.write_trec(to / f"{RUN}.trec", run, RUN)
         if docs or queries:  # no set has these hashes, so the card holds that of the texts
             card["texts_md5"] = opened.rows("SELECT texts FROM indexed")[0][0]
-            files.write(to / f"{RUN}.json", json.dumps(card, indent=1) + "\n")
+            files.write_json(to / f"{RUN}.json", card)
         else:
             runs.write_card(to / f"{RUN}.json", evals, card, run)
         if evals and evals.queries and not queries:
@@ -53,8 +52,9 @@ def _refuse_unfit(docs, queries, chunker, settings: bm25.Settings) -> None:
     if docs and chunker:
         problems.append("found --docs and --chunks, wanted one: ids doc#n make chunks of --docs")
     if not (0 <= settings.k1 <= 1000 and 0 <= settings.b <= 1):
-        found = f"found k1 {settings.k1}, b {settings.b}"
-        problems.append(f"{found}, wanted k1 from 0 to 1000, b from 0 to 1")
+        problems.append(
+            f"found k1 {settings.k1}, b {settings.b}, wanted k1 from 0 to 1000, b from 0 to 1"
+        )
     files.refuse(problems)
 
 

@@ -82,7 +82,7 @@ def engine(kind: str, folder: Path) -> AbstractContextManager[Engine]:
         return _duckdb(folder)
     if kind == "sail" or kind.startswith("sc://"):
         return _spark(kind, (folder / "bm25.sail").resolve())
-    raise EvalSetError([f"found engine {kind!r}, wanted duckdb, sail or sc://host:port"])
+    raise EvalSetError(f"found engine {kind!r}, wanted duckdb, sail or sc://host:port")
 
 
 def script(name: str) -> list[str]:
@@ -98,7 +98,7 @@ def errors_in_words(place: str, errors: type[Exception], remedy: str = "") -> It
         yield
     except errors as error:
         first_line = str(error).partition("\n")[0][:300]
-        raise EvalSetError([f"{place}: {first_line}{remedy}"]) from error
+        raise EvalSetError(f"{place}: {first_line}{remedy}") from error
     except RuntimeError as error:
         if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
             raise KeyboardInterrupt from error
@@ -128,8 +128,7 @@ def _spark(kind: str, tables: Path) -> Iterator[Spark]:
         remedy = "pip install 'pyspark[connect]' pysail"
         if IN_CHECKOUT:
             remedy = "make proof ONLY=sail installs it, make sql uses it from there"
-        problem = f"found no package pyspark, wanted for {kind!r}: {remedy}"
-        raise EvalSetError([problem]) from None
+        raise EvalSetError(f"found no package pyspark, wanted for {kind!r}: {remedy}") from None
     warnings.filterwarnings("ignore", "PySpark does not yet", FutureWarning)  # of pandas 3
     server, batch = nullcontext(kind), 10_000
     if kind == "sail":

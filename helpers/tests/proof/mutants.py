@@ -204,7 +204,7 @@ MUTANTS = [
     Mutant("a part that is delivered is lost", "helpers/measure/evidence.py", "return PART", "return BELOW", EVIDENCE),
     Mutant("passages paid for that nobody takes", "helpers/measure/evidence.py", "taken = rankings.get(query_id, [])[:k]", "taken = rankings.get(query_id, [])", COMPARE),
     Mutant("an answer in part counts as a full one", "helpers/measure/evidence.py", "query.grades.items() if grade >= full_grade]", "query.grades.items()]", COMPARE),
-    Mutant("quotes needed together are saved as alternatives", "helpers/label/panel.py", "alternatives.append(quotes if len(quotes) > 1 else quotes[0])", "alternatives += quotes", f"{TESTS}/label/test_panel.py"),
+    Mutant("quotes needed together are saved as alternatives", "helpers/label/panel.py", "alternatives.append(quotes)", "alternatives += [[quote] for quote in quotes]", f"{TESTS}/label/test_panel.py"),
     Mutant("sentences of HotpotQA are alternatives", "helpers/label/questions.py", "evidence = (own,) if own else ()", "evidence = tuple((quote,) for quote in own)", f"{TESTS}/label/test_questions.py"),
     Mutant("shared text counted twice", "helpers/measure/evidence.py", "end in stretches)", "end in delivered)", EVIDENCE),
     Mutant("a span beyond its document", "helpers/measure/runs.py", "int(start) < int(end) <= length", "int(start) < int(end)", EVIDENCE),
