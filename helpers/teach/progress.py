@@ -129,8 +129,10 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     if not remaining:
         return [*lines, f"{WEEK_DONE}every exercise there is done, too"]
     row = remaining[0]
-    after = f"{WEEK_DONE}{len(remaining)} open there\n\n" if row.exercise.further else ""
-    return [*lines, f"{after}next: {row.name} ({row.exercise.minutes} minutes) in {row.lesson}"]
+    place = f"{row.name} ({row.exercise.minutes} minutes) in {row.lesson}"
+    if row.exercise.further:
+        return [*lines, f"{WEEK_DONE}{len(remaining)} open, such as {place}"]
+    return [*lines, f"next: {place}"]
 
 
 def class_report(sources: dict[str, nbformat.NotebookNode], folder: Path) -> str:
