@@ -50,7 +50,7 @@ def save_week(
     told["image"] = base64.b64encode(Path(PICTURE).read_bytes()).decode()
     told |= {"dev": found["summary"]["dev"], "failure": failure}
     body = inert.template(TEMPLATES / "week.jinja").render(told)
-    files.write(Path(PAGE), report.page_of("Your week", inert.clean(body)))
+    files.write(Path(PAGE), report.page_of("Your week", inert.clean(body).replace("h4>", "h3>")))
     print(f"{PAGE} is written")
 
 
