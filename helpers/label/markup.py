@@ -102,7 +102,7 @@ def document_html(document: evalset.Document, words: set[str], best: Iterable[st
     """
     facts = (document.doc_id, document.kind, document.service, document.updated, document.version)
     page = Markup(
-        '{}<div class="labelling" role="region" tabindex="0" aria-label="Document" '
+        '{}<div class="labelling" role="group" tabindex="0" aria-label="Document" '
         'style="max-height:26em"><b>{}</b><div class="facts">{}</div>{}<div class="body">{}'
         "</div></div>"
     )
@@ -130,7 +130,7 @@ def batch_html(pages: list[tuple[str, list[str]]], words: set[str]) -> Markup:
         shown = _best_html(best, words) or Markup("<p>No passage has a word of the query.</p>")
         batch += Markup("<p><b>{}</b></p>{}").format(Markup(mark_words(title, words)), shown)
     frame = Markup(
-        '{}<div class="labelling" role="region" tabindex="0" aria-label="Documents">{}</div>'
+        '{}<div class="labelling" role="group" tabindex="0" aria-label="Documents">{}</div>'
     )
     return frame.format(STYLE, batch)
 

@@ -142,10 +142,11 @@ def plain(page: str) -> str:
     return unescape(re.sub("</?span>", "", page))
 
 
-KEPT = set("alt class colspan data-label id role rowspan scope start style".split())
+KEPT = "alt aria-label class colspan data-label id role rowspan scope start style tabindex"
 SAFE = {
     "href": re.compile(r"#|https://|[A-Za-z]\w*\.(md|jsonl?)\Z"),  # or a file beside the page
     "src": re.compile("data:image/png;base64,"),
+    "tabindex": re.compile(r"0\Z"),  # a box that scrolls by keys, in the order of the page
 }
 
 
@@ -162,7 +163,7 @@ def clean(page: str) -> str:
 
     return nh3.clean(
         page,
-        attributes={"*": KEPT, "a": {"href"}, "img": {"src"}},
+        attributes={"*": {*KEPT.split()}, "a": {"href"}, "img": {"src"}},
         attribute_filter=keep,
         filter_style_properties={"text-align", "width"},
         url_schemes={"https", "data"},

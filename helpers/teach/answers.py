@@ -11,7 +11,7 @@ from .exercises import LESSONS, is_further, read_lessons, session_letter
 
 ANSWERS = evalset.DEFAULT.parent / "learn-answers"  # ignored by git, as all of learn-*
 PART = re.compile(r"^## (.+) \((\d+) minutes\)$", re.MULTILINE)
-COLUMNS = '<main style="columns:2;font-size:.75em">'  # of a few sheets of paper one
+COLUMNS = '<main style="columns:2 22em;font-size:.75em">'  # of a few sheets of paper one
 FORM = (
     "## For your first timed run\n\n| part | planned | began | ended | what stopped you |\n"
     "|---|---|---|---|---|\n"

@@ -372,7 +372,8 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {in_words(verdicts)}"
-    below = f"evidence recall within {', '.join(columns)}\ntokens, a mark each; large mark and number: {budget:,}"
+    below = f"evidence recall within {', '.join(columns)} tokens,\n"
+    below += f"a mark each; large mark and number: {budget:,}"
     show(ax, title, words, below)
 
 

@@ -28,6 +28,14 @@ PART = re.compile(r"^(?=## (?:\d+\. |Quick test$))", re.MULTILINE)
 TOLD = re.compile(r"^ *(?:predict|truth|check\.quiz)\(", re.MULTILINE)  # answers follow
 MARKER = re.compile(r"^ *### (?:BEGIN|END) SOLUTION\n?", re.MULTILINE)
 LINK = re.compile(r"!?\[([^\[\]]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+MENDED = {  # of the theme's and MyST-NB's markup, what a screen reader would miss or misread
+    ' aria-label="Toggle hidden content"': "",  # its own words say what it shows
+    'pst-js-only" title="Search" aria-label="Search"': 'pst-js-only" title="Search"',
+    '<summary><span class="toc': '<summary aria-label="Parts"><span class="toc',
+    'id="pst-primary-sidebar"': 'id="pst-primary-sidebar" role="navigation" aria-label="Course"',
+    "<th></th>": "<td></td>",
+    '<th class="head"><p></p></th>': "<td></td>",
+}
 BESIDE = re.compile(r'<a href="\w+\.(?:md|jsonl?)">(.*?)</a>')  # files of the set, in its outputs
 
 
@@ -46,12 +54,21 @@ def write_site(folder: Path = SITE) -> Path:
             files.write(sources / path.relative_to(ROOT), page)
         words = ["-c", HERE, "-d", trees, "-q", "-W", "--keep-going"]
         subprocess.run([PYTHON, "-I", "-m", "sphinx", *words, sources, built], check=True)
+        for path in built.rglob("*.html"):
+            files.write(path, mended(files.page(path)))
         searched = try_it.search_script(evals)
         files.write(built / "_static" / "try_data.js", searched)
         shutil.copytree(built, part, dirs_exist_ok=True)
         if folder.is_dir():
             shutil.rmtree(folder)  # the former pages
     return folder / "index.html"
+
+
+def mended(page: str) -> str:
+    """Return a page that Sphinx built with better markup."""
+    for wrong, right in MENDED.items():
+        page = page.replace(wrong, right)
+    return page
 
 
 def site_pages(evals: evalset.EvalSet) -> dict[Path, str]:
@@ -131,6 +148,7 @@ def clean_output(output):
         data["text/html"] = f'<img alt="{alt}" src="data:image/png;base64,{data["image/png"]}">'
     if "text/html" in data:
         data["text/html"] = BESIDE.sub(r"\1", inert.clean(data["text/html"]))
+        data["text/html"] = data["text/html"].replace("h4>", "h3>")  # a part's page begins with h1
     for kind in data.keys() - {"text/html", "text/plain"}:
         del data[kind]
     return output

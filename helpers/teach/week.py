@@ -55,7 +55,7 @@ def save_week(
         failure=failure,
         next_step=next_step,
     )
-    files.write(Path(PAGE), report.page_of("Your week", inert.clean(body)))
+    files.write(Path(PAGE), report.page_of("Your week", inert.clean(body).replace("h4>", "h3>")))
     print(f"{PAGE} is written")
 
 

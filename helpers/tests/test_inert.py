@@ -268,11 +268,13 @@ def test_what_acts_or_asks_for_something_is_taken_from_a_page_and_all_else_stays
     table = f'<table class="text"><tbody>{row}</tbody></table>'
     drawing = '<img alt="A bar" src="data:image/png;base64,iVBO">'
     links = '<a href="#a">c</a> <a href="https://x/y">d</a> <a href="notes.md">e</a>'
-    kept = f'<h2 id="a">A</h2><p><mark>b</mark> {links}</p>{table}{drawing}'
+    box = '<div role="group" tabindex="0" aria-label="Document">f</div>'  # scrolls by keys
+    kept = f'<h2 id="a">A</h2><p><mark>b</mark> {links}</p>{table}{drawing}{box}'
     assert inert.clean(kept) == kept
 
 
 TAKEN = [  # (what stands in a page, what is left of it)
+    ('<b tabindex="1">first of all</b>', "<b>first of all</b>"),
     ("<script>x()</script>a", "a"),
     ("<style scoped>.dataframe { color: red } @import '//x'</style>a", "a"),
     ("<img src=x onerror=x()>", "<img>"),

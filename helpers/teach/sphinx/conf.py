@@ -18,7 +18,7 @@ html_theme_options = {
     "use_download_button": False,
     "use_fullscreen_button": False,
 }
-html_static_path, html_css_files = ["static"], ["site.css"]
+html_static_path, html_css_files, html_js_files = ["static"], ["site.css"], ["print.js"]
 html_copy_source = html_use_index = html_show_copyright = False
 html_show_search_summary = False  # it would read each page, which a browser refuses of files
 html_math_renderer = "mathml"
@@ -33,5 +33,6 @@ def add_formula(page, node: nodes.Node) -> None:
     """Add a formula to a page as MathML."""
     display = "block" if isinstance(node, nodes.math_block) else "inline"
     formula = convert(node.astext(), display=display)
-    page.body.append(f'<span class="formula-{display}">{formula}</span>')
+    keys = ' tabindex="0"' if display == "block" else ""  # a wide one scrolls by keys
+    page.body.append(f'<span class="formula-{display}"{keys}>{formula}</span>')
     raise nodes.SkipNode

@@ -56,7 +56,7 @@ def test_a_hostile_text_has_no_tags_but_those_of_a_text():
 def test_a_document_is_shown_with_its_facts_and_the_words_of_the_query_marked(folder):
     shown = opened(folder, [("q1", "disk-full")])
     page = html.unescape(shown.document.value)
-    assert 'role="region" tabindex="0" aria-label="Document"' in page
+    assert 'role="group" tabindex="0" aria-label="Document"' in page
     assert "<p>Delete <old> logs.</p>\n<p>Then <|endoftext|> call" in page
     assert "<old>" not in shown.document.value and "runbook · disk · 2026-04-08</div>" in page
     assert "<b><mark>disk</mark>-<mark>full</mark></b>" in page

@@ -315,6 +315,53 @@ def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
         assert len(found["passes"]) > 10 and not faults
 
 
+KINDS = ["index", "notebooks/glossary", "notebooks/teaching", "notebooks/further/judge"]
+KINDS += ["evals/retrieval_eval", "notebooks/session_c_metrics_and_writeup_5"]
+KINDS += [f"notebooks/session_b_chunking_and_bm25_{part}" for part in (2, 4)]
+UNFOLD = """() => {
+    document.querySelectorAll('details').forEach(folded => { folded.open = true; });
+    document.getAnimations().forEach(moving => moving.finish());  // they are pale at first
+}"""
+
+
+@with_sphinx
+@with_browser
+@pytest.mark.skipif(not AXE, reason="the package axe-core-python is not installed")
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+def test_axe_finds_no_fault_with_a_page_of_each_kind(folder, width, scheme):
+    script = Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8")
+    rules = {"label-content-name-mismatch": {"enabled": True}, "duplicate-id": {"enabled": False}}
+    with browser_lab.window() as browser:
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        for name in KINDS:
+            page.goto((folder / f"{name}.html").as_uri(), wait_until="load")
+            page.evaluate(UNFOLD)
+            page.evaluate(script)
+            found = page.evaluate("rules => axe.run({rules})", rules)
+            faults = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
+            assert len(found["passes"]) > 10 and not faults, name
+
+
+CUT_OFF = """[...document.querySelectorAll('.bd-article *')].filter(e =>
+    getComputedStyle(e).overflowX !== 'visible' && e.scrollWidth > e.clientWidth + 1
+    || e.matches('table, img, pre') && e.getBoundingClientRect().right > innerWidth
+).map(e => e.outerHTML.slice(0, 99))"""
+
+
+@with_sphinx
+@with_browser
+def test_paper_is_white_and_nothing_on_it_is_cut_off(folder, pages):
+    with browser_lab.window() as browser:
+        page = browser.new_page(viewport={"width": 718, "height": 1046}, color_scheme="dark")
+        for path in sorted(pages):
+            page.goto(path.as_uri(), wait_until="load")
+            page.emulate_media(media="print")
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
+            assert page.evaluate("document.documentElement.dataset.theme") == "light"
+            assert not page.evaluate(CUT_OFF), path
+            page.emulate_media(media="screen")
+
+
 def test_a_set_without_labels_has_the_search_alone(tmp_path, evals):
     shutil.copytree(evals.folder / "corpus", tmp_path / "corpus")
     bare = evals._replace(folder=tmp_path, judgments=[], queries={}, unanswered={})

@@ -76,6 +76,7 @@ def test_a_week_of_which_all_was_done(own, drawn, memory, monkeypatch, capsys):
     assert days.startswith("Session A: 1 of 2 held. Session C: 0 of 1 held. 1 of your 3 ranges")
     assert eight == "Before the week: 1 of 8. After it: 5 of 8."
     assert failure.startswith("The cause: missing word . What shows it: full . card two")
+    assert "<h3>card two</h3>" in page  # below a heading of the second level
     assert failure.endswith("Your note: It's full , not filled.") and "card one" not in page
     assert after == "a &lt;b&gt;filter&lt;/b&gt;"
     picture = (own.folder / "your_week.png").read_bytes()
