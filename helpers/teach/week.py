@@ -68,7 +68,7 @@ def counts_of_week(
     """
     n, bars = dev["n"], {}
     found = round(n * dev["measures"]["hit@5"])
-    bars["base"] = Bar("BM25 alone: useful page in the first five", found, n, is_pale=bool(run))
+    bars["base"] = Bar("BM25 alone", found, n, is_pale=bool(run))
     if run:
         name = run["name"].replace(MERGED, "BM25 merged with ")
         bars["merged"] = Bar(name, round(n * run["means"]["hit@5"]), n)
@@ -94,24 +94,26 @@ def _confirmed(found: dict) -> dict | None:
     return max(confirmed, key=lambda run: run["means"]["nDCG@10"], default=None)
 
 
-def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> list:
-    """Return cause, evidence, card and note of the first failure that the learner named, or []."""
+def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> dict:
+    """Return question, cause, evidence, card and note of the first failure named, {} for none."""
     given = causes() if "causes" in passed_checks() else {}
     for query_id, card in cards.items():
         if given.get(query_id):
             cause, why, *_ = given[query_id]
             note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
-            return [cause, why, card, note]
-    return []
+            question = evals.queries[query_id].query
+            told = {"question": question, "cause": cause, "evidence": why}
+            return told | {"card": card, "note": note}
+    return {}
 
 
 def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
     """Return a figure with a bar for each count, and the same in words; `name` is the set's."""
     base, merged = bars["base"], bars.get("merged")
-    title = f"BM25 finds a useful page for {base.right} of {base.n} questions"
+    title = f"A useful page in the first five for {base.right} of {base.n} questions"
     if merged:
-        title = f"The search finds a useful page for {merged.right} of {base.n} questions; "
-        title += f"BM25 alone for {base.right}"
+        title = f"A useful page in the first five for {merged.right} of {base.n} questions; "
+        title += f"BM25 alone: {base.right}"
     ax = figures.axes(1.3 + 0.5 * len(bars), figures.PAGE)
     for y, bar in enumerate(bars.values()):
         ax.barh(y, 1, 0.36, color=figures.BAND)

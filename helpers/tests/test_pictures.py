@@ -349,8 +349,8 @@ def test_needs_are_held_against_documents(drawn):
     dots = {tuple(line.get_xydata()[0]): line.get_color() for line in ax.lines[1:]}
     colors = {(0.5, 1.0): DARK, (1.0, 0.5): figures.LIGHT, (0.25, 0.25): figures.GREY}
     assert dots == colors and ("2", 0.5, 1.0) in texts(ax)
-    wanted = "2 of 4 queries get a larger share of their needs than of their documents, 1 a smaller"
-    assert title(ax) == f"{wanted} one" and told.endswith("means: needs 0.69, documents 0.56")
+    wanted = "Of 4 queries, needs are met better than documents are found for 2, worse for 1"
+    assert title(ax) == wanted and told.endswith("means: needs 0.69, documents 0.56")
 
 
 def test_the_measures_at_the_chosen_place_stand_in_the_title(drawn):
@@ -397,7 +397,7 @@ RANKED = pd.DataFrame({"kind": "a", "first rank": pd.array([1], dtype="Int64")})
 MET = pd.DataFrame({"document recall@5": [0.5], "need recall@5": [1.0]})
 NAMED = [  # (picture, what it shows, names of x and y, where each text lies from its place)
     (corpus.lengths, [FRAME], "tokens of a document", "", ""),
-    (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block: tied by", "", "c"),
+    (corpus.halves, [pd.Series([2]), pd.Series(["dev"])], "queries; a block: those", "", "c"),
     (corpus.coverage, [FRAME], "a square is a document: filled where a query asks", "", ""),
     (corpus.overlap, [FRAME], "share of content words found in a relevant document", "", ""),
     (ranking.weights, [{"one": [3.0, 1.0]}, 2], "documents that hold", "weight (IDF)", "l"),

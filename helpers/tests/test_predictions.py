@@ -117,7 +117,7 @@ def test_no_prediction_is_kept_for_our_own_set(monkeypatch, capsys):
     monkeypatch.delenv("EVALS", raising=False)
     assert "own set keeps no predictions" in printed(capsys, predict, "a-x", 1, 2)
     assert printed(capsys, truth, "a-x", 1.5) == "a-x: 1.5\n"
-    assert "nothing to count" in printed(capsys, calibration)
+    assert "no range of yours" in printed(capsys, calibration)
     assert not (evalset.DEFAULT / "predictions.json").exists()
 
 
@@ -137,7 +137,7 @@ def write(folder, *entries):
 
 
 def test_each_range_is_a_bar_with_its_truth_on_a_scale_of_its_own(own, drawn, capsys):
-    nothing = "no range of yours has met its truth yet, so there is nothing to count\n"
+    nothing = "no range of yours has met its truth yet\n"
     assert printed(capsys, calibration) == nothing
     choice = ("a-least", "up", True, "up")
     write(own, choice)

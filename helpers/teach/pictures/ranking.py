@@ -98,9 +98,11 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     plain = [worth(n, 1.5, 0.75, 100) for n in times]
     scores = [worth(n, k1, b, length) for n in times]
     ax = axes(3.6)
-    ax.plot(times, plain, "s--", color="#6b6b6b", markersize=4, label="k1 1.5, b 0.75, length 100")
+    usual = "k1 1.5, b 0.75, length 100"
+    ax.plot(times, plain, "s--", color="#6b6b6b", markersize=4, label=usual)
     name = f"k1 {k1:g}, b {b:g}, length {length}"
-    ax.plot(times, scores, "o-", color=DARK, markersize=5, label=name)
+    if name != usual:  # where the values agree, it lies on the other
+        ax.plot(times, scores, "o-", color=DARK, markersize=5, label=name)
     ax.axhline(ceiling, color=LIGHT, linestyle=":", linewidth=2)
     look = {"color": "#9c5210", "fontsize": 12, "va": "bottom"}
     ax.annotate(f"ceiling k1 + 1 = {ceiling:g}", (0.1, ceiling), **look)
