@@ -163,7 +163,8 @@ def judgment_fault(entry: Entry, evals: EvalSet) -> str:
     judgment = entry.judgment
     fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
     if not fault and entry.relevance and not judgment.evidence:
-        return f"grade {entry.relevance} needs evidence, wanted a passage of {entry.doc_id}"
+        grade = f"grade {entry.relevance} needs evidence"
+        return f"{grade}: select the words of {entry.doc_id} that prove it"
     return fault
 
 

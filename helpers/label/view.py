@@ -31,6 +31,7 @@ class View:
         self.message, self.count, self.key_line = Page(), Page(), Page()
         self.guide, self.bar = Page(guide), widgets.IntProgress()
         self.key = _labelled(widgets.Text, "Keys", "12em")
+        self.key.placeholder = "type keys here"
         self.search = _labelled(widgets.Text, markup.ANOTHER, "24em")
         self.search.continuous_update = False  # Enter looks it up
         self.evidence = _labelled(widgets.Textarea, "Evidence", "99%")

@@ -6,11 +6,13 @@ What is judged here stays in a log of its own and never becomes a label.
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from IPython.display import display
+from matplotlib.colors import ListedColormap
 
 from ..label import labelling
 from ..measure import evalset, inert, installation, stats
@@ -168,20 +170,28 @@ def readings(evals: EvalSet) -> list[tuple[int, int]]:
 
 
 def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]:
-    """Return how many pairs have which stored grade and which of yours, drawn and in words."""
-    from sklearn import metrics  # takes a second to import
+    """Return a grid with a mark for each pair, by the stored grade and yours, and it in words.
 
-    stored, yours = zip(*readings(evals), strict=True)
-    counts = metrics.confusion_matrix(stored, yours, labels=evals.grades)
-    rows, columns = ([f"{who} {n}" for n in evals.grades] for who in ("stored", "yours"))
-    title = f"You and the stored labels: {counts.trace()} of {len(yours)} equal"
-    kappa = f"kappa {kappa_text(stored, yours, evals.grades)}"
+    Equal ones are dots on the grey diagonal, the others squares.
+    """
+    pairs, grades = readings(evals), evals.grades
+    counts = np.array([[pairs.count((a, b)) for b in grades] for a in grades])
     ax = figures.axes(4.6, figures.PAGE)
-    metrics.ConfusionMatrixDisplay(counts).plot(ax=ax, cmap="Greys", colorbar=False)
-    ax.set(title=title, xlabel=kappa + below, ylabel="", xticklabels=columns, yticklabels=rows)
+    ax.imshow(np.eye(len(grades)), cmap=ListedColormap(["white", figures.BAND]))
+    for (y, x), n in np.ndenumerate(counts):
+        side = max(3, ceil(n**0.5))  # marks in a row of a cell
+        down, right = np.divmod(np.arange(n), side)
+        look = figures.SIDES["good" if x == y else "poor"]
+        places = x + (right + 0.5) / side - 0.5, y + (down + 0.5) / side - 0.5
+        ax.plot(*places, markersize=30 / side, linestyle="none", **look)
+    grid = pd.DataFrame(counts, *([f"{who} {n}" for n in grades] for who in ("stored", "yours")))
+    ax.set_xticks(range(len(grades)), grid.columns)
+    ax.set_yticks(range(len(grades)), grid.index)
     ax.grid(visible=False)
-    grid = pd.DataFrame(counts, rows, columns).to_string()
-    return ax.figure, " ".join(f"{title}; {kappa}. {grid}".split())
+    title = f"You and the stored labels: {counts.trace()} of {len(pairs)} equal"
+    told = f"kappa {kappa_text(*zip(*pairs, strict=True), grades)}"
+    ax.set(title=title, xlabel=told + below)
+    return ax.figure, " ".join(f"{title}; {told}. {grid.to_string()}".split())
 
 
 def save_picture(evals: EvalSet, question: str, rank: int) -> None:
@@ -193,9 +203,11 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     line = f"The search found no answer to {asked}."
     if rank:
         line = f"The search put the best answer to {asked} at rank {rank}."
-    figure, _ = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}")
+    figure, words = agreement_picture(
+        evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}"
+    )
     record.save_figure(figure, PICTURE)
-    plt.close(figure)
+    figures.display_figure(figure, words)
 
 
 def gwet_ac1(first: list[int], second: list[int], grades: tuple[int, ...]) -> float:

@@ -38,7 +38,7 @@ def shell(tmp_path):
 CALLED = [  # (cell, call, check, result, words)
     (DCG, "check.dcg(dcg)", "dcg", "passed", ""),
     (f"%env\n{DCG}\n\n", "check.dcg(dcg)", "dcg", "passed", ""),
-    (WRONG, "check.dcg(dcg)", "dcg", "wrong", "The logarithm of the rank itself is 0 at rank 1"),
+    (WRONG, "check.dcg(dcg)", "dcg", "wrong", "At rank 1 this divides by log2(1), which is 0"),
     (STUB, "check.dcg(dcg)", "dcg", "not started", "C3 DCG is not started yet: fill in "),
     (QUIZ, 'check.quiz("C", quick_test_c)', "quiz C", "wrong", "question 1 wants a number"),
 ]
