@@ -15,6 +15,15 @@ from typing import NamedTuple
 
 from .measure import installation
 
+
+def file_to_write(word: str) -> Path:
+    """Return the path of a file. Raises ArgumentTypeError for a folder, before anything is done."""
+    path = Path(word)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{path} is a folder, wanted a file such as gate.xml")
+    return path
+
+
 KINDS = "markdown, html, rst, text, code, hotpotqa, beir, trec, table, ir_datasets"
 
 
@@ -49,7 +58,9 @@ COMPARE = [
     flag("--strict", "3 where queries are too few to tell"),
     flag("--no-new-failures", "1 where a query that had results has none"),
     option("--pairs", "list so many unjudged results to be read", type=int),
-    option("--junit", "JUnit file to write: how the gate ended, a test case a run", type=Path),
+    option(
+        "--junit", "JUnit file to write: how the gate ended, a test case a run", type=file_to_write
+    ),
     option("--to", "folder for the report (default: comparisons/)", type=Path),
 ]
 SOURCE = [  # of import and carry: how documents are read
@@ -268,13 +279,13 @@ def parser(chosen: str | None) -> argparse.ArgumentParser:
     return main_parser
 
 
-def add_options(to, options: list) -> None:
-    """Add options to a parser; of a list among them one must be typed."""
-    for one in options:
-        if isinstance(one, list):
-            add_options(to.add_mutually_exclusive_group(required=True), one)
+def add_options(to: argparse.ArgumentParser, options: list) -> None:
+    """Add options to a parser; of a list among them exactly one must be typed."""
+    for given in options:
+        if isinstance(given, list):
+            add_options(to.add_mutually_exclusive_group(required=True), given)
         else:
-            name, how = one
+            name, how = given
             to.add_argument(name, **how)
 
 
@@ -315,8 +326,12 @@ def _write_junit_error(path: Path, words: str) -> None:
     shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in words)
     page = JUNIT_ERROR.format(html.escape("".join(shown)))
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        try:
+            from .measure import files
+
+            files.write(path, page)
+        except ImportError:
+            path.write_bytes(page.encode())
     except OSError as error:
         if in_words(error) != words:  # else that is told already
             print(in_words(error), file=sys.stderr)

@@ -179,7 +179,8 @@ def write_set(case: Case, folder: Path) -> list[str]:
     fates = all_fates(case, first)
     judged, to_read = resolve(evals, fates)
     copied = [*evalset.PROSE, "settings.json"]
-    if evals.texts == evals._replace(documents=case.documents).texts:
+    now = {doc_id: document.retrieval_text for doc_id, document in case.documents.items()}
+    if evals.texts == now:
         copied += [*NAMING, PROPOSED]
     else:
         labelling.refuse_losses(evals)
@@ -328,7 +329,7 @@ def _summary(case: Case, fates: Fates, new: EvalSet) -> list[str]:
     lost = [" ".join(label.pair) for label in relevant if not fates[label.pair].doc_ids]
     if lost:
         lines.append(f"lost: {runs.first_names(lost)}")
-    if no_more := sorted(evals.answered_in_full - new.answered_in_full):
+    if no_more := sorted(evals.fully_answered - new.fully_answered):
         lines.append(f"without a full answer now: {runs.first_names(no_more)}")
     lines += reading.in_words(new)
     if evals.confirmed and not new.confirmed:

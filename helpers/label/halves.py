@@ -42,7 +42,7 @@ def _tables(evals: EvalSet, order: list[set[str]], linked: links.Pairs) -> Table
     """Return how many queries of a group have each value; one of several values counts in part."""
     home = {query_id: n for n, group in enumerate(order) for query_id in sorted(group)}
     counts = defaultdict(lambda: defaultdict(lambda: np.zeros(len(order))))
-    full = evals.answered_in_full
+    full = evals.fully_answered
     for query_id, n in home.items():
         for trait, values in _traits(evals, query_id, full).items():
             for value in values:

@@ -72,7 +72,7 @@ def own_agreement(judgments: list[Entry], grades: tuple[int, ...]) -> str:
     again = {entry.pair: entry.relevance for entry in judgments if entry.repeat}
     both = sorted(again.keys() & standing.keys())
     if not both:
-        return "No page was shown twice, so how far you agree with yourself isn't known."
+        return "No document was shown twice, so how far you agree with yourself isn't known."
     first = [standing[pair].relevance for pair in both]
     told = agreement_text(first, [again[pair] for pair in both], grades)
     return f"Some documents were shown twice. Agreement with yourself: {told}."

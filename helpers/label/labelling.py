@@ -164,7 +164,7 @@ def judgment_fault(entry: Entry, evals: EvalSet) -> str:
     fault = evalset.judgment_fault(judgment, evals.all_queries, evals.documents)
     if not fault and entry.relevance and not judgment.evidence:
         grade = f"grade {entry.relevance} needs evidence"
-        return f"{grade}: select the words of {entry.doc_id} that prove it"
+        return f"{grade}, wanted the words of {entry.doc_id} that prove it"
     return fault
 
 

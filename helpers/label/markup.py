@@ -13,7 +13,7 @@ import mistune
 
 from ..measure import evalset, files
 from ..measure.inert import Markup, clean, mark_words, without_markdown
-from ..measure.text import Words, how_many, snippet
+from ..measure.text import Tokenizer, how_many, snippet
 from .labellers import own_agreement
 from .labelling import Entry
 
@@ -83,7 +83,7 @@ def markdown_html(text: str, words: set[str]) -> Markup:
     return page
 
 
-def best_passages(text: str, words: set[str], split: Words) -> list[str]:
+def best_passages(text: str, words: set[str], split: Tokenizer) -> list[str]:
     """Return up to three blocks of a Markdown text with the most different `words`, best first.
 
     `split` returns the words of a text. A block stands between blank lines; of equals the first

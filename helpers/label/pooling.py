@@ -4,6 +4,7 @@ import functools
 import json
 from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import snowballstemmer
@@ -23,7 +24,13 @@ RANKS_DAMPED = 60  # the constant of reciprocal rank fusion
 CACHE = ".cache"
 RANKER_ROOMS = (__file__, baseline.__file__, sparse.__file__, text.__file__)
 Run = dict[str, runs.Ranking]  # by query_id
-StemCounts = tuple[csr_array, csr_array]  # of each stem (column) in each text, in each query (rows)
+
+
+class StemCounts(NamedTuple):
+    """How often each stem (column) stands in each text and in each query (rows)."""
+
+    documents: csr_array
+    queries: csr_array
 
 
 # Rankers. They must differ in what they see, or the pool inherits one system's blind spot.
@@ -134,7 +141,7 @@ def stem_counts(evals: EvalSet, texts: list[str]) -> StemCounts:
     counter = CountVectorizer(analyzer=lambda body: stems(evals.words(body)))
     documents = counter.fit_transform(texts).astype(float)
     queries = counter.transform(query.query for query in evals.all_queries.values()).astype(float)
-    return csr_array(documents), csr_array(queries)
+    return StemCounts(csr_array(documents), csr_array(queries))
 
 
 def _best(evals: EvalSet, scores: np.ndarray, above: float, depth: int) -> runs.Ranking:

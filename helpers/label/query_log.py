@@ -29,7 +29,7 @@ DUTY = (
 )
 
 
-def sample_queries(words: text.Words, task: Task) -> tuple[list[dict], list[str]]:
+def sample_queries(words: text.Tokenizer, task: Task) -> tuple[list[dict], list[str]]:
     """Return rows of retrieval_queries.jsonl from the log --queries, and lines on the draw.
 
     Raises EvalSetError with every problem of the log.
@@ -53,7 +53,7 @@ def sample_queries(words: text.Words, task: Task) -> tuple[list[dict], list[str]
     return rows, [f"sample of the log: {', '.join(parts)}", DUTY]
 
 
-def read_log(words: text.Words, task: Task) -> Counter[str]:
+def read_log(words: text.Tokenizer, task: Task) -> Counter[str]:
     """Return how often each query was asked, masked; case, signs and spaces make no other query."""
     paths = tables.files_of(Path(task.options.queries))
     counts = Counter()
@@ -109,7 +109,9 @@ def by_frequency(counts: Counter[str]) -> dict[str, list[str]]:
     return strata
 
 
-def draw(strata: dict[str, list[str]], size: int, words: text.Words) -> tuple[dict[str, str], int]:
+def draw(
+    strata: dict[str, list[str]], size: int, words: text.Tokenizer
+) -> tuple[dict[str, str], int]:
     """Return up to `size` {query: stratum}, and how many near-doubles of these were passed over.
 
     Every stratum gives equally many, as long as it has some.

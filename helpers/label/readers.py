@@ -19,6 +19,7 @@ WORDS = {  # ISO 639-1: the tokenizer that a language needs, see text.py; others
     **dict.fromkeys("zh ja th lo km my".split(), "bigrams"),
     **dict.fromkeys("bn hi te yo mr ne pa gu ta kn ml si".split(), "unicode-words"),
 }
+MOST_NAMES = 9  # that a line of what is left out shows
 Paths = dict[str, list[Path]]  # of tables, by split or by what they hold
 
 
@@ -69,13 +70,16 @@ class Task:
         self.source = f"{options.kind}:{options.path}"
         self.problems: list[str] = []
         self.left: dict[str, tuple[int, str]] = {}  # reason: how often, first place
+        self.names: dict[str, Counter[str]] = {}  # reason: how often each name
         self.changed: Counter[str] = Counter()
         self.absent: dict[str, str] = {}  # wanted field: the problem, "" once a row had it
 
-    def leave_out(self, reason: str, place: str) -> None:
-        """Count something that is left out."""
+    def leave_out(self, reason: str, place: str, name: str = "") -> None:
+        """Count something that is left out, which may have a name."""
         count, first = self.left.get(reason, (0, place))
         self.left[reason] = count + 1, first
+        if name:
+            self.names.setdefault(reason, Counter())[name] += 1
 
     def expect(self, what: str, names: tuple[str, ...], place: str, row: dict, option: str) -> None:
         """Note a problem if no row has one of the named fields: the one of the first row."""
@@ -88,9 +92,14 @@ class Task:
         files.refuse([*self.problems, *filter(None, self.absent.values())])
 
     def lines(self) -> list[str]:
-        """Return a line for each reason, with its count and first place."""
-        left = [f"left out: {why}: {n}, first {at}" for why, (n, at) in self.left.items()]
-        return left + [f"changed: {what}: {n}" for what, n in self.changed.items()]
+        """Return a line for each reason, with its count, first place and most frequent names."""
+        lines = []
+        for why, (n, place) in self.left.items():
+            line = f"left out: {why}: {n}, first {place}"
+            if names := self.names.get(why, Counter()).most_common(MOST_NAMES):
+                line += f" ({', '.join(f'{name} {often}' for name, often in names)})"
+            lines.append(line)
+        return lines + [f"changed: {what}: {n}" for what, n in self.changed.items()]
 
 
 def encode_id(name) -> str:

@@ -43,7 +43,7 @@ TAG = re.compile(  # of Hugo or Liquid; or code, in which one is a part of the t
 )
 TAGS = "template tags, which are not in the text"
 NOT_FIELDS = "front matters that are not YAML or TOML fields, kept as text"
-UNKNOWN = "which a set does not have"
+UNKNOWN = "front-matter fields that a set does not have"
 QUERIES = "eval_queries.json"  # in the folder of pages or beside it
 
 
@@ -155,8 +155,10 @@ def _markdown(path: Path, doc_id: str, text: str, task: Task) -> Row:
     known = {name: value for name, value in fields.items() if form.fits(name, value)}
     used = f"{task.options.title},{task.options.text}".split(",")
     for name in sorted(fields.keys() - known.keys() - {*used}):
-        reason = form.wanted(name) if name in form.fields else UNKNOWN
-        task.leave_out(f"front-matter field {name} ({reason})", f"{path}:2")
+        if name in form.fields:
+            task.leave_out(f"front-matter field {name} ({form.wanted(name)})", f"{path}:2")
+        else:
+            task.leave_out(UNKNOWN, f"{path}:2", name)
     title, chosen = readers.title_and_text(f"{path}:1", {**fields, "body": body}, task)
     title = title or known.get("title", "")
     if not title:

@@ -213,7 +213,7 @@ class EvalSet(NamedTuple):
         return {doc_id for query in self.queries.values() for doc_id in query.relevant_doc_ids}
 
     @property
-    def answered_in_full(self) -> set[str]:
+    def fully_answered(self) -> set[str]:
         """The queries that a document answers in full."""
         return {label.query_id for label in self.judgments if label.relevance >= self.full_grade}
 
@@ -230,7 +230,7 @@ class EvalSet(NamedTuple):
 
         It is that of a full answer; 1 where no label is one, and where the split is strict.
         """
-        full = self.answered_in_full
+        full = self.fully_answered
         return self.full_grade if full and not self.split else 1
 
     def next_step(self) -> str:

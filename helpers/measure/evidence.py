@@ -253,7 +253,7 @@ def context(ranking: Iterable[Chunk], budget: int, documents: Documents) -> list
     return taken
 
 
-# Quoted and budgets meet the same chunks and quotes.
+# Queries and budgets meet the same chunks and quotes.
 _token_ids = functools.lru_cache(maxsize=2_000)(tokens.token_ids)
 
 

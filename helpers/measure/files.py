@@ -63,7 +63,7 @@ class EvalSetError(ValueError):
 
 Problems = list[str] | None
 Row = tuple[str, dict]  # where it stands (file:line), and its fields
-Rows = Iterator[Row]
+Rows = Iterable[Row]
 
 
 def refuse(problems: list[str]) -> None:

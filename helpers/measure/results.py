@@ -295,6 +295,16 @@ def read_current_results(evals: EvalSet) -> dict:
 # What a report says of it.
 
 
+def confirmed(compared: dict) -> list[dict]:
+    """Return the runs of a comparison that are better on dev and confirmed on test, best first."""
+    found = []
+    for run in compared["runs"]:
+        halves = run.get("halves", {}).get("test minus dev", {})
+        if run["verdict"] == stats.BETTER and halves.get("verdict") == stats.CONFIRMED:
+            found.append(run)
+    return sorted(found, key=lambda run: -run["measures"][run["primary"]]["difference"])
+
+
 def first_number(content: dict) -> str:
     """Return nDCG@10 and hit@5 on dev with 95 % intervals, and what so many queries can decide.
 

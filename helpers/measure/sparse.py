@@ -204,7 +204,7 @@ class BM25(NamedTuple):
     average_length: float
     k1: float
     b: float
-    words: text.Words
+    words: text.Tokenizer
 
     @property
     def sparse_dim(self) -> int:
@@ -275,7 +275,7 @@ IDF = {"okapi": okapi_idf, "lucene": lucene_idf}
 
 
 def count(
-    texts: Iterable[str], words: text.Words
+    texts: Iterable[str], words: text.Tokenizer
 ) -> tuple[dict[str, int], sparse.csr_array, np.ndarray]:
     """Return the vocabulary, the count of each word (row) in each text (column), the lengths.
 

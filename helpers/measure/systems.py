@@ -185,19 +185,19 @@ def by_system(read: Iterable[Run]) -> list[list[Run]]:
     faults = []
     for first, *others in groups.values():
         for run in others:
-            if _made_of(run) != _made_of(first):
-                faults.append(
-                    f"{run.name}: one_of is {run.one_of!r} as of {first.name}, with "
-                    f"{_made_of(run)}, there {_made_of(first)}, wanted runs alike"
-                )
+            for what, wanted in _made_of(first).items():
+                found = _made_of(run)[what]
+                if found != wanted:
+                    alike = f"{run.name}: one_of is {run.one_of!r} as of {first.name}"
+                    faults.append(f"{alike}, with {what} {found} and {wanted}, wanted runs alike")
     files.refuse(faults)
     return [*groups.values()]
 
 
-def _made_of(run: Run) -> str:
-    """Return in words what the runs of a system have in common."""
+def _made_of(run: Run) -> dict[str, str | int]:
+    """Return what the runs of a system have in common."""
     found = "passages" if run.parts else "documents"
-    return f"{found}, chunker {run.chunker or 'none'}, depth {run.depth or 'none'}"
+    return {"results": found, "chunker": run.chunker or "none", "depth": run.depth or "none"}
 
 
 # Which queries are left out.

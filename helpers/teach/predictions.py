@@ -200,7 +200,7 @@ def count_in_words(ranges: list[dict]) -> str:
     if right > high:
         return f"{count}: you know more than you say. Make the next ones narrower"
     if n < FEW:
-        return f"{count}: so few can't tell"
+        return f"{count}: too few to tell"
     return f"{count}: that's within chance. Go on like this"
 
 

@@ -131,7 +131,7 @@ def report_on(sources: dict[str, nbformat.NotebookNode], saved: Copies) -> list[
     row = remaining[0]
     place = f"{row.name} ({row.exercise.minutes} minutes) in {row.lesson}"
     if row.exercise.further:
-        return [*lines, f"{WEEK_DONE}{len(remaining)} open, such as {place}"]
+        return [*lines, f"{WEEK_DONE}{len(remaining)} open; next there: {place}"]
     return [*lines, f"next: {place}"]
 
 

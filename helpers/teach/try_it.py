@@ -17,12 +17,12 @@ GRADES = {0: "no fact that helps", 1: "a helpful fact, no answer", 2: "answers i
 def page(evals: EvalSet) -> str:
     """Return the page as Markdown; what a set lacks, a hard question or labels, is left out."""
 
-    def words(question: str) -> set[str]:
+    def content_words(question: str) -> set[str]:
         return {*text.content_words(evals.words(question))}
 
     labels = stored_labels(evals)
-    filters = {"words": words, "body": markup.markdown_html, "plain": inert.without_markdown}
-    filters |= {"snippet": text.snippet, "mark": inert.mark_words}
+    filters = {"content_words": content_words, "snippet": text.snippet, "mark": inert.mark_words}
+    filters |= {"body": markup.markdown_html, "plain": inert.without_markdown}
     return inert.template(PAGE, **filters).render(
         evals=evals,
         hard=hard_content(evals, labels),

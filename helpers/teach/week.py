@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..measure import files, inert, report, results, stats
+from ..measure import files, inert, report, results
 from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import TEMPLATES
@@ -40,7 +40,10 @@ def save_week(
         print(f"your copy writes {PAGE} and {PICTURE} here")
         return
     failure = _explained(evals, causes, cards)  # runs the learner's code, so before any file
-    ranges, run = predictions.ranges_met(evals.folder), _confirmed(found)
+    ranges, run = (
+        predictions.ranges_met(evals.folder),
+        next(iter(results.confirmed(found["compared_dev"])), None),
+    )
     bars = counts_of_week(evals, found["summary"]["dev"], run, [*ranges.values()])
     figure, alt = picture(bars, evals.name)
     record.save_figure(figure, PICTURE)
@@ -82,16 +85,6 @@ def counts_of_week(
     for when, right in eight_questions.counts().items():
         bars[when] = Bar(f"eight questions, {when} the week", right, 8, is_pale=when == "before")
     return bars
-
-
-def _confirmed(found: dict) -> dict | None:
-    """Return the best on dev of the runs that test confirms, None where there is none."""
-    confirmed = []
-    for run in found["compared_dev"]["runs"]:
-        halves = run.get("halves", {}).get("test minus dev", {})
-        if run["verdict"] == stats.BETTER and halves.get("verdict") == stats.CONFIRMED:
-            confirmed.append(run)
-    return max(confirmed, key=lambda run: run["means"]["nDCG@10"], default=None)
 
 
 def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> dict:

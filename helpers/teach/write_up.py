@@ -29,7 +29,7 @@ from ..measure import (
 from ..measure import results as saved
 from ..measure.evalset import EvalSet
 from ..measure.installation import TEMPLATES
-from ..measure.stats import BETTER, CONFIRMED, TOO_FEW, WORSE
+from ..measure.stats import BETTER, TOO_FEW, WORSE
 from . import data_card, figures
 
 TEMPLATE = TEMPLATES / "write_up.jinja"
@@ -143,7 +143,7 @@ class WriteUp:
             "useful": useful,
             "full": full,
             "failing": [kind.name for kind in useful[1:] if kind.side == "poor"],
-            "advised": self._advised(by_verdict["better"]),
+            "advised": self._advised(),
             "widest": _widest(by_verdict["too_few"], self.compared["matters"]),
             "pairs_each": round(len(self.evals.judgments) / n_asked),
             "lacking": sum(card["cause"] in NO_WORD for card in self.results["cards"]),
@@ -180,25 +180,20 @@ class WriteUp:
             "readings": {name: words for name, words in facts if "second pass" in name},
         }
 
-    def _advised(self, better: list[dict]) -> dict[str, Any]:
-        """Return what BM25 is best merged with, and what both halves gain at least.
+    def _advised(self) -> dict[str, Any]:
+        """Return the best run that merges BM25 with a system that has a card, and what it gains.
 
-        {} unless it's the first of those that rank better, has a card, and test confirms it.
+        {} where test confirms none that may matter; the gain is that of the half that gains less.
         """
-        best = better[0] if better else {"name": ""}
-        name, halves = best["name"].removeprefix(MERGED), best.get("halves", {})
-        card = self.systems.get(name)
-        if not (
-            best["name"].startswith(MERGED)
-            and card
-            and compare.APART in halves
-            and halves["test minus dev"]["verdict"] == CONFIRMED
-            and best["bounds"][1] > self.compared["matters"]
-        ):
-            return {}
-        system = card.get("in_short") or self.in_words([name])
-        gain = min(best["gain"]["difference"], halves["test"]["difference"])
-        return {"system": system, "gain": math.floor(gain * 100) / 100}
+        for run in saved.confirmed(self.compared):
+            name = run["name"].removeprefix(MERGED)
+            is_told = name in self.systems and compare.APART in run["halves"]
+            may_matter = run["bounds"][1] > self.compared["matters"]
+            if run["name"].startswith(MERGED) and is_told and may_matter:
+                system = self.systems[name].get("in_short") or self.in_words([name])
+                gain = min(run["gain"]["difference"], run["halves"]["test"]["difference"])
+                return {"run": run, "system": system, "gain": math.floor(gain * 100) / 100}
+        return {}
 
     def chunk_claims(self) -> dict[str, Any]:
         """Return what the sentences say of dev: the other chunk sets, the best last, and `turned`.
@@ -222,9 +217,10 @@ class WriteUp:
 
         It is 0 for a question without a full answer; [] where none has one.
         """
-        rows = self.rows[self.half].fillna({measure: 0})
-        if measure not in rows:
+        rows = self.rows[self.half]
+        if measure not in rows or rows[measure].isna().all():
             return []
+        rows = rows.fillna({measure: 0})
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
         kinds.sort(key=lambda kind: (-kind.mean, kind.name))
         return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]

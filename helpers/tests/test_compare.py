@@ -254,13 +254,14 @@ def test_what_cannot_be_compared_is_an_error_of_junit(many, status, monkeypatch)
     assert done == 2 and "are required: runs" in printed.err and broken.read_bytes() == former
 
 
-def test_a_folder_is_no_file_of_junit(many, status):
+def test_a_folder_is_no_file_of_junit_and_that_is_told_before_the_set_is_read(many, status):
     kept = many / "kept" / "a.txt"
     files.write(kept, "a")
+    (many / "retrieval_queries.jsonl").write_text("{}\n")
     for folder in (many / "kept", ".", ""):
         done, printed = status(many / "worse.trec", "--junit", folder)
-        (told,) = printed.err.splitlines()
-        assert done == 2 and told == f"cannot compare: {Path(folder)}: Is a directory"
+        told = f"--junit: {Path(folder)} is a folder, wanted a file such as gate.xml"
+        assert done == 2 and told in printed.err and not printed.out
         assert kept.read_text() == "a"
 
 
@@ -466,18 +467,17 @@ def test_a_run_named_as_a_card_is_a_run(many, status, monkeypatch, capsys):
     assert (many / "run.json").read_bytes() == page
 
 
-UNLIKE = [  # the second run of a system, and how it is told
-    ({"depth": 50}, "documents, chunker none, depth 50"),
-    ({"chunker": "fixed"}, "documents, chunker fixed, depth none"),
-    ({"parts": {"q0": [("d000#0:9", 1.0)]}}, "passages, chunker none, depth none"),
+UNLIKE = [  # the second run of a system, and what is said
+    ({"depth": 50}, "b: one_of is 'agent' as of a, with depth 50 and none, wanted runs alike"),
+    ({"chunker": "fixed"}, "with chunker fixed and none"),
+    ({"parts": {"q0": [("d000#0:9", 1.0)]}}, "with results passages and documents"),
 ]
 
 
 @pytest.mark.parametrize(("differs", "said"), UNLIKE)
 def test_runs_of_one_system_must_be_alike(differs, said):
     first, second = (runs.Run(name, {"q0": []}, [], one_of="agent") for name in "ab")
-    told = f"b: one_of is 'agent' as of a, with {said}, there documents, chunker none, depth none, "
-    with pytest.raises(evalset.EvalSetError, match=told):
+    with pytest.raises(evalset.EvalSetError, match=said):
         by_system([first, second._replace(**differs)])
 
 

@@ -159,6 +159,8 @@ def test_evidence_by_budget(drawn):
     (ax, told), (other, _), (none, _) = drawn
     assert rows(ax) == ["small", "fixed", "x"]  # the highest at the budget comes first
     marks = points(ax)
+    large = [line.get_xydata()[0] for line in ax.lines if line.get_markersize() == 9]
+    assert [*map(tuple, large)] == [(0.5, 0), (0.4, 1), (0, 2)]
     small = [(value, y) for y, row in enumerate((1, 0, 2)) for value in means[row]]
     assert sorted(marks["o"]) == sorted([*small, (0.5, 0), (0.4, 1)]) and marks["<"] == [(0, 2)]
     assert upright(ax) == [0.4] and upright(other) == [0.5]  # the baseline's
@@ -257,6 +259,8 @@ SNIPPETS = [  # (body, words, width, snippet)
     ("Two one two TWO", {"two"}, 3, "Two …"),  # the first of equals
     ("a a a a a b c", {"a", "b"}, 4, "… a b …"),  # different words count
     ("é on-call b", {"call", "b"}, 240, "… on-call b"),  # never from the middle of on-call
+    ("a " + "b/" * 200 + "disk-full", {"disk"}, 240, "… disk-full"),  # an address may be long
+    ("前提、障害", {"障害"}, 240, "… 障害"),
 ]
 
 

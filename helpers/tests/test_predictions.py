@@ -170,9 +170,9 @@ VERDICTS = [  # (ranges that held, ranges, how many should, what that says)
     (13, 20, 16, "that's within chance. Go on like this"),
     (12, 20, 16, f"{SURE}Make the next ones wider"),
     (1, 5, 4, f"{SURE}Make the next ones wider"),
-    (2, 5, 4, "so few can't tell"),
-    (4, 5, 4, "so few can't tell"),
-    (9, 9, 7, "so few can't tell"),
+    (2, 5, 4, "too few to tell"),
+    (4, 5, 4, "too few to tell"),
+    (9, 9, 7, "too few to tell"),
     (10, 10, 8, "that's within chance. Go on like this"),
 ]
 

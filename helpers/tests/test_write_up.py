@@ -9,7 +9,7 @@ import json
 import pytest
 from conftest import published, write_rows
 
-from helpers.measure import compare, evalset, files, results, runs, stats
+from helpers.measure import baseline, compare, evalset, files, results, runs, stats
 from helpers.teach import write_up
 from helpers.teach.write_up import ENOUGH, Share, WriteUp
 
@@ -173,6 +173,66 @@ def test_sentences_that_a_set_does_not_show_are_left_out(ours, values, unlike):
     assert words in said(whole_page, section)
 
 
+def halves_of(content, **verdict):
+    """Let the best run be one that test doesn't confirm."""
+    named(content, BEST)["halves"]["test minus dev"].update(verdict)
+
+
+def only_one_better(content, **changes):
+    """Let one run alone be better, with changes."""
+    runs_ = content["compared_dev"]["runs"]
+    for run in runs_:
+        run["verdict"] = stats.TOO_FEW
+    named(content, BEST).update(changes, verdict=stats.BETTER)
+
+
+def without_test(content):
+    only_one_better(content)
+    named(content, BEST).pop("halves")
+    content["summary"].pop("test")
+
+
+CHOSEN = "BM25 merged with *dense-minilm-titled* ranks better on the dev questions.**"
+INSTEAD = {  # what a set shows instead, and what is said of it
+    "contradicted": (
+        lambda content: [only_one_better(content), halves_of(content, verdict="contradicted")],
+        f"{CHOSEN} On test that's contradicted.",
+    ),
+    "not looked at on test": (
+        lambda content: [only_one_better(content), named(content, BEST).pop("halves")],
+        f"{CHOSEN} Confirm it on test, once.",
+    ),
+    "no test": (without_test, f"{CHOSEN} Confirm it on questions that had no part in"),
+    "an unconfirmed run gains more": (
+        lambda content: named(content, "baseline + dense-minilm")["measures"]["nDCG@10"].update(
+            difference=0.2
+        ),
+        "It's *baseline + dense-minilm-titled* in the tables",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_what_is_known_of_test_is_said_instead(ours, values, name):
+    content = whole()
+    change, told = INSTEAD[name]
+    change(content)
+    page = WriteUp(content, ours)
+    page.values = values | content | page.claims | {"half": page.half}
+    assert told in " ".join(said(page, "next").split())
+
+
+def test_every_section_of_a_small_set_has_sentences(folder):
+    """Its test half has no full answer, and no run but the baseline's."""
+    evals = evalset.load(folder)
+    baseline.baseline_command(evals)
+    page = WriteUp(results.read_results(folder), evals)
+    shown = {name: said(page, name) for name in page.template.blocks.keys() - {"card"}}
+    assert "full answer" not in shown["verdict"] + shown["numbers"]
+    assert "No other run is shown to rank better" in shown["next"]
+    assert not any("nan" in told or "Undefined" in told for told in shown.values())
+
+
 def every_question(content, useful, kind=None):
     """Let every question, or those of a kind, have a useful page in five, or none."""
     for row in content["per_query"]:
@@ -288,7 +348,12 @@ def test_the_next_steps_name_the_runs_that_differ_and_the_price_of_more_labels(s
     others.append(run("open", stats.TOO_FEW))
     lines = said(made(small, others=others, cards=cards), "next").splitlines()
     needed = write_up.questions_needed(others[-1]["measures"]["nDCG@10"], 0.05)
-    told = ("Confirm *x*.** It", "switch to *z*.**", "In 2 of 3 dev", f"takes {needed} questions")
+    told = (
+        "*x* ranks better on the dev questions.** Confirm it",
+        "switch to *z*.**",
+        "In 2 of 3 dev",
+        f"takes {needed} questions",
+    )
     assert all(words in line for words, line in zip(told, lines, strict=True))
 
 

@@ -27,6 +27,7 @@ Mistakes = list[tuple[str, Callable]]  # (sentence, a wrong function that deserv
 def known_mistakes(name: str) -> Mistakes:
     """Return the known mistakes of an exercise, none where no lesson can be read.
 
+    An edit without `old` changes what the edit above it changes, be that a mistake or an `also`.
     Raises LearnError for an edit that doesn't fit the solution.
     """
     if not place_of_exercise(name).lesson:

@@ -65,7 +65,7 @@ def weights(curves: dict[str, list[float]], n_docs: int) -> None:
     negative, rank_bm25 puts a part of the mean in its place.
     """
     ax, told, half = axes(3.6), [], n_docs // 2
-    places = sorted({1, n_docs // 4, half, half + 1, n_docs})
+    places = sorted({1, max(1, n_docs // 4), half, half + 1, n_docs})
     place = {"xytext": (0, 5), "textcoords": "offset points", "va": "bottom", "fontsize": 12}
     for (name, values), mark, color in zip(curves.items(), "o^", (LIGHT, DARK), strict=False):
         ax.plot(range(1, len(values) + 1), values, mark, color=color, markersize=3.5)

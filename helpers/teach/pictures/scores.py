@@ -165,7 +165,7 @@ def needs_and_documents(met: pd.DataFrame, where: str) -> None:
     ax.text(0.97, 0.1, "documents found,\nneeds not met", color=LIGHT, ha="right")
     ax.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
     more, less = sum(needs > documents), sum(needs < documents)
-    title = f"Of {len(met)} queries, needs are met better than documents are found\n"
+    title = f"Of {len(met)} queries, needs are met better than documents are found "
     title += f"for {more}, worse for {less}"
     words = f"means: needs {needs.mean():.2f}, documents {documents.mean():.2f}"
     show(ax, title, words, f"document recall{where}; number: queries", "need recall")

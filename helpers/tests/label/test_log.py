@@ -125,7 +125,7 @@ BAD_LINES = [  # a line, what is said of it
     (entry("q9", ""), "query q9 is not in retrieval_queries.jsonl"),
     (entry("q1", "nil"), "document nil is not in the corpus"),
     (entry("q1", "", 1), "document  is not in the corpus"),
-    (entry(relevance=1), "grade 1 needs evidence: select the words of disk-full that prove it"),
+    (entry(relevance=1), "grade 1 needs evidence, wanted the words of disk-full that prove it"),
     (entry(relevance=2) | {"evidence": "Add"}, "evidence 'Add' is not in disk-full"),
     (entry(relevance=2) | {"evidence": [["Delete", "Add"]]}, "evidence 'Add' is not in disk-full"),
     ({"undo": {"query_id": "q1", "time": ""}}, "field doc_id is missing"),

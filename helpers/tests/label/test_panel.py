@@ -91,7 +91,7 @@ def test_the_end_tells_agreement_and_what_was_set_aside():
     aside = [Entry(q, "", 0) for q in ("q2", "q1", "q1")]
     assert end([], 0) == "<p>There is nothing to judge.</p>then"
     page = end(aside, 3)
-    assert "3 documents shown, all are judged" in page and "No page was shown twice" in page
+    assert "3 documents shown, all are judged" in page and "No document was shown twice" in page
     assert page.endswith("<p>Set aside, because no document answers: q1, q2.</p>then")
     again = [Entry("q", d, g) for d, g in (("a", 3), ("b", 0), ("c", 1))]
     again += [e._replace(repeat=True, relevance=min(2, e.relevance)) for e in again]

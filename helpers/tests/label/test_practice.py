@@ -195,9 +195,12 @@ def test_a_learners_copy_writes_a_picture_to_send(tmp_path, capsys, monkeypatch)
     practice.save_picture(evals, "where $x$", 9)
     assert "your copy writes session_a.png here" in capsys.readouterr().out
     (tmp_path / "progress.jsonl").touch()
+    shown = []
+    monkeypatch.setattr(practice.figures, "display_figure", lambda *told: shown.append(told[1]))
     practice.save_picture(evals, "where $x$", 9)
+    assert len(shown) == 1 and shown[0].startswith("You and the stored labels: ")
     assert (tmp_path / "session_a.png").read_bytes().startswith(b"\x89PNG")
-    assert capsys.readouterr().out.startswith("session_a.png is written\n")
+    assert capsys.readouterr().out == "session_a.png is written\n"
     saved = []
     monkeypatch.setattr(practice.record, "save_figure", lambda figure, _: saved.append(figure))
     for rank in (9, 0):

@@ -143,7 +143,7 @@ READINGS = [  # first grades, repeats, grades of the set, what is told
     ("301", "201", FOUR, "n = 3, 67% equal, weighted kappa (linear) 0.73."),  # (1 / 3) / (11 / 9)
     ("20", "021", THREE, "n = 2, 0% equal, weighted kappa (linear) -1.00."),  # one taken back
     ("222", "222", THREE, "n = 3, 100% equal, weighted kappa (linear) not defined"),
-    ("", "", THREE, "No page was shown twice"),
+    ("", "", THREE, "No document was shown twice"),
 ]
 
 

@@ -115,15 +115,14 @@ FIELDS = "title: T\nservice: s\nupdated: soon\nzeta: 1\nkind: ''\n"
 UNFIT = {
     "front-matter field kind (1 to 60 letters, digits, spaces and -_/.&+())",
     "front-matter field updated (a date such as 2026-04-08)",
-    "front-matter field zeta (which a set does not have)",
+    trees.UNKNOWN,
 }
-UNASKED = f"front-matter field {{}} ({trees.UNKNOWN})"
 FAQ = "question: Why?\nhint: Look.\n"
 ASKED = [  # fields, --title, --text, title, text, what is left out
     (FIELDS, None, None, "T", "# H\n\nSo.", UNFIT),
-    (FAQ, "question", None, "Why?", "# H\n\nSo.", {UNASKED.format("hint")}),
+    (FAQ, "question", None, "Why?", "# H\n\nSo.", {trees.UNKNOWN}),
     (FAQ, "hint,question", "hint,body", "Look.", "Look.\n\n# H\n\nSo.", set()),
-    (FAQ, None, "question", "H", "Why?", {UNASKED.format("hint")}),
+    (FAQ, None, "question", "H", "Why?", {trees.UNKNOWN}),
 ]
 
 
@@ -173,8 +172,7 @@ def test_front_matter_and_tags_of_site_generators(tmp_path):
         put(tmp_path / "s" / f"{name}.md", HUGO + "Text.")
     lines, _ = bring("markdown", tmp_path / "s", tmp_path / "to")
     first = f"first {tmp_path / 's' / 'a.md'}:2"
-    for name in ("tags", "weight"):
-        assert f"left out: {UNASKED.format(name)}: 2, {first}" in lines
+    assert f"left out: {trees.UNKNOWN}: 4, {first} (tags 2, weight 2)" in lines
     assert f"changed: {trees.TAGS}: 1" in lines
 
 

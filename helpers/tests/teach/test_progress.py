@@ -187,7 +187,7 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
     solve(small, **{f"{name}_code": source for name, source, _ in week})
     put(small, *week)
     _, done, end = report(small).partition("\n\nThat was the week: every exercise is done.")
-    rest = "README.md: 1 open, such as A12 longest (10 minutes) in further/more.ipynb"
+    rest = "README.md: 1 open; next there: A12 longest (10 minutes) in further/more.ipynb"
     assert done and "Well done." in end and end.endswith(rest)
     pages = re.findall(r"notebooks/[\w/]+\.md", end)
     assert len(pages) == 3 and all((evalset.DEFAULT.parent / page).exists() for page in pages)

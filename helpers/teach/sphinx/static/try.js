@@ -156,7 +156,8 @@ function showResults(list, hits, question) {
 function tell(question, n) {
   if (!words(question).length) return "Type a question, in words.";
   if (!n) return "No page has any of these words, and the search knows no others: no synonyms, no misspellings.";
-  return n > SHOWN ? "The first five pages:" : n === 1 ? "One page:" : `${n} pages:`;
+  if (n > SHOWN) return "The first five pages:";
+  return n === 1 ? "One page:" : `${n} pages:`;
 }
 
 // The page: your question, a hard one, and pairs to label.
