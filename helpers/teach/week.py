@@ -3,6 +3,7 @@
 import base64
 import textwrap
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,6 +50,9 @@ def save_week(
     record.save_figure(figure, PICTURE)
     figures.display_figure(figure, alt)
     body = inert.template(TEMPLATES / "week.jinja").render(
+        n_documents=len(evals.documents),
+        set_name=evals.name,
+        day=date.today().isoformat(),
         alt=alt,
         image=base64.b64encode(Path(PICTURE).read_bytes()).decode(),
         bars=bars,

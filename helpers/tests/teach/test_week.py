@@ -70,13 +70,14 @@ def test_a_week_of_which_all_was_done(own, drawn, memory, monkeypatch, capsys):
     assert capsys.readouterr().out == "your_week.png is written\nyour_week.html is written\n"
     page = (own.folder / "your_week.html").read_text(encoding="utf-8")
     parts = words_of(page)
+    assert parts["top"].startswith(f"Your week A search over 2 documents ({own.name}), measured")
     search, labels, days, eight, failure, after = [*parts.values()][1:]
     assert "135 of 168 dev questions. BM25 merged with dense has one for 152 ." in search
-    assert "that's 0.660 after 0.584. Dev is" in search and "On 354 test questions" in search
+    assert "that's 0.660 after 0.584. It was" in search and "On 354 test questions" in search
     assert "the difference in nDCG@10 is" in search
     assert search.endswith("is +0.070 (95 % interval +0.040 to +0.100): confirmed.")
     assert "lucky" not in page
-    assert labels.startswith("Of 4 pairs") and "3 have the stored" in labels
+    assert labels.startswith("Of 4 pairs") and "3 have the grade that" in labels
     assert ": 0.64 (no" in labels
     assert "Session A: 1 of 2 held. Session C: 0 of 1 held. 1 of your 3 ranges" in days
     assert "you answered 1 correctly before the week, and 5 after it" in eight

@@ -146,7 +146,9 @@ function showResults(list, hits, question) {
   const items = hits.map((hit) => {
     const title = element("strong", ...marked(hit.title || hit.doc, wanted));
     const found = element("p", ...marked(passage(hit.shown, wanted), wanted));
-    const item = element("li", title, found);
+    const has = new Set(hit.words.filter((word) => wanted.has(word)));
+    const shared = element("small", `${hit.doc} · shares: ${[...has].join(", ") || "common words"}`);
+    const item = element("li", title, found, shared);
     item.dataset.doc = hit.doc;
     return item;
   });
@@ -155,7 +157,7 @@ function showResults(list, hits, question) {
 
 function tell(question, n) {
   if (!words(question).length) return "Type a question, in words.";
-  if (!n) return "No page has any of these words, and the search knows no others: no synonyms, no misspellings.";
+  if (!n) return "No page has any of these words, and the search knows no other forms of them.";
   if (n > SHOWN) return "The first five pages:";
   return n === 1 ? "One page:" : `${n} pages:`;
 }
