@@ -151,7 +151,7 @@ def snippet(body: str, words: set[str], width: int = 240) -> str:
         return len(words & set(re.findall(r"\w+", body[start : start + width].lower())))
 
     start = max(starts, key=n_words)  # the first of equals
-    start -= len(re.search(r"[\w-]*$", body[max(0, start - 40) : start])[0])  # on-call
+    start -= len(re.search(r"[\w.-]*$", body[max(0, start - 40) : start])[0])  # on-call
     stretch = body[start:]
     if len(stretch) > width:
         stretch = stretch[:width].rsplit(" ", 1)[0] + " …"

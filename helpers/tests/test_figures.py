@@ -260,6 +260,7 @@ SNIPPETS = [  # (body, words, width, snippet)
     ("a a a a a b c", {"a", "b"}, 4, "… a b …"),  # different words count
     ("é on-call b", {"call", "b"}, 240, "… on-call b"),  # never from the middle of on-call
     ("a " + "b/" * 200 + "disk-full", {"disk"}, 240, "… disk-full"),  # an address may be long
+    ("in canary.yaml", {"yaml"}, 240, "… canary.yaml"),
     ("前提、障害", {"障害"}, 240, "… 障害"),
 ]
 
