@@ -146,8 +146,8 @@ function showResults(list, hits, question) {
   const items = hits.map((hit) => {
     const title = element("strong", ...marked(hit.title || hit.doc, wanted));
     const found = element("p", ...marked(passage(hit.shown, wanted), wanted));
-    const has = new Set(hit.words.filter((word) => wanted.has(word)));
-    const shared = element("small", `${hit.doc} · shares: ${[...has].join(", ") || "common words"}`);
+    const has = [...wanted].filter((word) => hit.words.includes(word));
+    const shared = element("small", `${hit.doc} · shares: ${has.join(", ") || "common words"}`);
     const item = element("li", title, found, shared);
     item.dataset.doc = hit.doc;
     return item;
