@@ -236,6 +236,11 @@ def test_try_it_answers_by_keyboard_alone_from_a_file_and_from_a_server(folder, 
         assert "Do not post, page: on-call app" in first  # the answer, its sentence from the start
         assert page.locator("#try-results li").count() == 5
         assert {*page.locator("#try-results mark").all_inner_texts()} >= {"call", "down"}
+        best = page.locator("#try-results li >> nth=0")
+        assert "shares: call, payments, down" in best.locator("summary").inner_text()
+        best.locator("summary").press("Enter")
+        document = evals.documents[best.get_attribute("data-doc")]
+        assert best.locator("pre").inner_text() == document.text
         page.focus("#try-question")
         page.keyboard.press("Control+a")
         page.keyboard.type("zzz qqq")
@@ -275,6 +280,10 @@ def label_by_keyboard(page, evals):
     assert f"agree on {same} of 3" in page.inner_text("#try-agreement")
 
 
+def words_of(evals, doc_id):
+    return evals.words(evals.documents[doc_id].retrieval_text)
+
+
 @with_sphinx
 @with_browser
 def test_the_hard_question_is_that_of_session_a(folder, evals):
@@ -289,9 +298,12 @@ def test_the_hard_question_is_that_of_session_a(folder, evals):
         assert shown(page, "#try-hard") == found[:3]
         needed = page.get_attribute("#try-needed", "data-doc")
         asked = {*text.content_words(evals.words(query.query))}
-        shared = page.locator("#try-needed mark:not(.instead)").all_inner_texts()
-        instead = page.locator("#try-needed mark.instead").all_inner_texts()
-        assert instead and not asked & {*map(str.lower, instead)} and {*shared} <= asked
+        shared = page.locator("#try-needed mark:not(.instead)").all_text_contents()
+        instead = page.locator("#try-needed mark.instead").all_text_contents()
+        assert instead and not asked & {*map(str.lower, instead)}
+        assert {*map(str.lower, shared)} <= asked
+        (told,) = page.locator("#try-needed summary").all_inner_texts()
+        assert told.endswith(f"shares: {', '.join(sorted(asked & {*words_of(evals, needed)}))}")
         ranked = "([question, doc]) => search(INDEX, question).findIndex(hit => hit.doc === doc)"
         assert page.evaluate(ranked, [query.query, needed]) == rank - 1
         assert page.evaluate("document.querySelector('#try-needed').parentElement.start") == rank

@@ -141,14 +141,21 @@ function wordsToMark(question) {
   return new Set(telling.length ? telling : asked);
 }
 
+// Returns the text of a page, folded under its id and the words that it shares.
+function wholePage(doc, wanted) {
+  const [, title, text] = TRY.documents.find(([id]) => id === doc);
+  const own = new Set(words(`${title} ${text}`));
+  const shared = [...wanted].filter((word) => own.has(word)).join(", ");
+  const line = `${doc} · shares: ${shared || "common words"}`;
+  return element("details", element("summary", line), element("pre", ...marked(text, wanted)));
+}
+
 function showResults(list, hits, question) {
   const wanted = wordsToMark(question);
   const items = hits.map((hit) => {
     const title = element("strong", ...marked(hit.title || hit.doc, wanted));
     const found = element("p", ...marked(passage(hit.shown, wanted), wanted));
-    const has = [...wanted].filter((word) => hit.words.includes(word));
-    const shared = element("small", `${hit.doc} · shares: ${has.join(", ") || "common words"}`);
-    const item = element("li", title, found, shared);
+    const item = element("li", title, found, wholePage(hit.doc, wanted));
     item.dataset.doc = hit.doc;
     return item;
   });
@@ -183,6 +190,8 @@ function openHard(index) {
   const question = document.getElementById("try-hard-question").textContent;
   showResults(list, search(index, question).slice(0, FIRST), question);
   const asked = wordsToMark(question);
+  const needed = document.getElementById("try-needed");
+  needed.append(wholePage(needed.dataset.doc, asked));
   for (const mark of document.querySelectorAll("#try-needed mark, .try-words mark")) {
     mark.classList.toggle("instead", !asked.has(mark.textContent.toLowerCase()));
   }
