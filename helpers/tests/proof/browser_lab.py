@@ -119,7 +119,7 @@ def run_all_cells(page) -> None:
     """
     from playwright.sync_api import Error
 
-    for _ in range(10):
+    for _ in range(30):  # a loaded machine takes its time
         try:
             page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click(timeout=4000)
             page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click(timeout=4000)
