@@ -41,10 +41,8 @@ def save_week(
         print(f"your copy writes {PAGE} and {PICTURE} here")
         return
     failure = _explained(evals, causes, cards)  # runs the learner's code, so before any file
-    ranges, run = (
-        predictions.ranges_met(evals.folder),
-        next(iter(results.confirmed(found["compared_dev"])), None),
-    )
+    ranges = predictions.ranges_met(evals.folder)
+    run = next(iter(results.confirmed(found["compared_dev"])), None)
     bars = counts_of_week(evals, found["summary"]["dev"], run, [*ranges.values()])
     figure, alt = picture(bars, evals.name)
     record.save_figure(figure, PICTURE)
@@ -95,7 +93,7 @@ def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> di
     """Return question, cause, evidence, card and note of the first failure named, {} for none."""
     given = causes() if "causes" in passed_checks() else {}
     for query_id, card in cards.items():
-        if given.get(query_id):
+        if isinstance(given.get(query_id), tuple | list):  # the check passes over None and ...
             cause, why, *_ = given[query_id]
             note = figures.with_code(results.read_notes(evals.folder).get(query_id, ""))
             question = evals.queries[query_id].query

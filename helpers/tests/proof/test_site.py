@@ -317,14 +317,18 @@ def test_the_hard_question_is_that_of_session_a(folder, evals):
 @pytest.mark.skipif(not AXE, reason="the package axe-core-python is not installed")
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_axe_finds_no_fault_with_try_it(folder, width, scheme):
-    script = Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8")
     with try_page(folder.as_uri(), width, scheme) as page:
         for button in page.locator(".try-pair button:last-of-type").all():
             button.click()
-        page.evaluate(script)
-        found = page.evaluate("axe.run('.bd-article')")
-        faults = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
-        assert len(found["passes"]) > 10 and not faults
+        assert not faults_by_axe(page, "axe.run('.bd-article')")
+
+
+def faults_by_axe(page, run, *given):
+    """Return what axe-core finds in a page, by rule, once it has looked at a dozen rules."""
+    page.evaluate(Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate(run, *given)
+    assert len(found["passes"]) > 10
+    return [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
 
 
 KINDS = ["index", "notebooks/glossary", "notebooks/teaching", "notebooks/further/judge"]
@@ -341,17 +345,13 @@ UNFOLD = """() => {
 @pytest.mark.skipif(not AXE, reason="the package axe-core-python is not installed")
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 def test_axe_finds_no_fault_with_a_page_of_each_kind(folder, width, scheme):
-    script = Path(AXE.origin).with_name("axe.min.js").read_text(encoding="utf-8")
     rules = {"label-content-name-mismatch": {"enabled": True}, "duplicate-id": {"enabled": False}}
     with browser_lab.window() as browser:
         page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
         for name in KINDS:
             page.goto((folder / f"{name}.html").as_uri(), wait_until="load")
             page.evaluate(UNFOLD)
-            page.evaluate(script)
-            found = page.evaluate("rules => axe.run({rules})", rules)
-            faults = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
-            assert len(found["passes"]) > 10 and not faults, name
+            assert not faults_by_axe(page, "rules => axe.run({rules})", rules), name
 
 
 CUT_OFF = """[...document.querySelectorAll('.bd-article *')].filter(e =>

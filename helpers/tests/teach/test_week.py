@@ -46,10 +46,12 @@ def words_of(page):
 
 
 CARD = {"q1": inert.Markup("<h4>card one</h4>"), "q2": inert.Markup("<h4>card two</h4>")}
-CAUSES = {"q9": ("tie", "no card"), "q1": None, "q2": ("missing word", "full", "I looked twice")}
+CAUSES = {"q9": ("tie", "no card"), "q1": ..., "q2": ("missing word", "full", "I looked twice")}
 
 
-def test_a_week_of_which_all_was_done(own, drawn, memory, monkeypatch, capsys):
+@pytest.fixture
+def done(own, drawn, memory, monkeypatch, capsys):
+    """Do all of a week, and return the page of it."""
     monkeypatch.setattr(practice, "readings", lambda evals: [(0, 0), (1, 1), (2, 1), (2, 2)])
     ranges = {"c-ndcg": (False, "9"), "a-longer": (True, "1"), "a-equal": (False, "9")}
     rows = {n: {"said": [0, 2], "held": h, "truth": t} for n, (h, t) in ranges.items()}
@@ -67,28 +69,35 @@ def test_a_week_of_which_all_was_done(own, drawn, memory, monkeypatch, capsys):
     lower = run("lower", 1, "better", "confirmed")
     lower["measures"]["nDCG@10"]["difference"] = 0.02
     week.save_week(own, found(*others, lower, better), lambda: CAUSES, CARD, "a <b>filter</b>")
+    return (own.folder / "your_week.html").read_text(encoding="utf-8")
+
+
+def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
     assert capsys.readouterr().out == "your_week.png is written\nyour_week.html is written\n"
-    page = (own.folder / "your_week.html").read_text(encoding="utf-8")
-    parts = words_of(page)
+    parts = words_of(done)
     assert parts["top"].startswith(f"Your week A search over 2 documents ({own.name}), measured")
     search, labels, days, eight, failure, after = [*parts.values()][1:]
     assert "135 of 168 dev questions. BM25 merged with dense has one for 152 ." in search
     assert "that's 0.660 after 0.584. It was" in search and "On 354 test questions" in search
     assert "the difference in nDCG@10 is" in search
     assert search.endswith("is +0.070 (95 % interval +0.040 to +0.100): confirmed.")
-    assert "lucky" not in page
+    assert "lucky" not in done
     assert labels.startswith("Of 4 pairs") and "3 have the grade that" in labels
     assert ": 0.64 (no" in labels
     assert "Session A: 1 of 2 held. Session C: 0 of 1 held. 1 of your 3 ranges" in days
     assert "you answered 1 correctly before the week, and 5 after it" in eight
     asked = f"The question: {own.queries['q2'].query} . The cause: missing word ."
     assert failure.startswith(f"{asked} What shows it: full . Your note: It's full , not filled.")
-    assert "<h3>card two</h3>" in page  # below a heading of the second level
-    assert failure.endswith("card two") and "card one" not in page
+    assert "<h3>card two</h3>" in done  # below a heading of the second level
+    assert failure.endswith("card two") and "card one" not in done
     assert after.startswith("a &lt;b&gt;filter&lt;/b&gt; Whatever it is, you can now say")
+
+
+def test_a_picture_counts_a_week_of_which_all_was_done(own, done, drawn):
     picture = (own.folder / "your_week.png").read_bytes()
-    alt, data = re.search('<img alt="([^"]+)" src="data:image/png;base64,([^"]+)"', page).groups()
-    assert base64.b64decode(data) == picture and f"to post with the picture {alt}" in parts["top"]
+    alt, data = re.search('<img alt="([^"]+)" src="data:image/png;base64,([^"]+)"', done).groups()
+    told = words_of(done)["top"]
+    assert base64.b64decode(data) == picture and f"to post with the picture {alt}" in told
     ((ax, words),) = drawn
     assert words == alt and alt.endswith("eight questions, after the week 5 of 8.")
     finding = "A useful page in the first five for 152 of 168 questions; BM25 alone: 135"
