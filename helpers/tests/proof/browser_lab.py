@@ -6,6 +6,7 @@ is thrown away.
 
 import importlib.util
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -26,6 +27,7 @@ FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-back
 FLAGS += "--disable-component-update --disable-sync"
 LAB = "--no-browser --allow-root --ip=127.0.0.1 --ServerApp.port_retries=0 --LabApp.news_url=None "
 LAB += "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
+KERNEL_IDLE = re.compile(r"Python 3.*\| Idle")
 PANEL = """import sys
 sys.path.insert(0, {root!r})
 from helpers.measure import evalset
@@ -107,9 +109,13 @@ def write_panel(path: Path, folder: Path) -> None:
 
 
 def open_notebook(page, address: str) -> None:
-    """Open a notebook and wait for its kernel."""
+    """Open a notebook and wait for its kernel.
+
+    The mark in its toolbar says idle for two seconds before there is a kernel. A run in these two
+    seconds is met by the dialog "Select Kernel", which waits for ever; the status bar names both.
+    """
     page.goto(address)
-    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
+    page.locator(".jp-StatusBar-TextItem", has_text=KERNEL_IDLE).first.wait_for(timeout=90_000)
 
 
 def run_all_cells(page) -> None:
@@ -119,7 +125,7 @@ def run_all_cells(page) -> None:
     """
     from playwright.sync_api import Error
 
-    for _ in range(30):  # a loaded machine takes its time
+    for _ in range(10):
         try:
             page.locator(".lm-MenuBar-itemLabel", has_text="Run").first.click(timeout=4000)
             page.locator(".lm-Menu-itemLabel", has_text="Run All Cells").first.click(timeout=4000)
