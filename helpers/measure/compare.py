@@ -394,10 +394,12 @@ def join_halves(comparison: dict, evals: EvalSet, base: Run, chosen: list[Run]) 
 
 
 def _confirmed(halves: dict[str, dict], decides: str) -> dict:
-    """Return what decides about a run in each half, and whether test confirms dev."""
+    """Return what decides about a run in each half, its means, and whether test confirms dev."""
     if not all(decides in verdicts.able_to_decide(row) for row in halves.values()):
         decides = verdicts.of_documents(decides)  # without evidence its documents confirm it
-    decisions = {half: verdicts.decision(row, decides) for half, row in halves.items()}
+    decisions = {}
+    for half, row in halves.items():
+        decisions[half] = verdicts.decision(row, decides) | {"means": row["means"]}
     dev, test = (decisions.pop(half) for half in files.SPLITS)
     return {"dev": dev, "test": test, "test minus dev": stats.confirmation(dev, test)} | decisions
 

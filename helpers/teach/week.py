@@ -43,7 +43,9 @@ def save_week(
     failure = _explained(evals, causes, cards)  # runs the learner's code, so before any file
     ranges = predictions.ranges_met(evals.folder)
     run = next(iter(results.confirmed(found["compared_dev"])), None)
-    bars = counts_of_week(evals, found["summary"]["dev"], run, [*ranges.values()])
+    half = "test" if "test" in found["summary"] else "dev"
+    summary = found["summary"][half]
+    bars = counts_of_week(evals, summary, run, [*ranges.values()])
     figure, alt = picture(bars, evals.name)
     record.save_figure(figure, PICTURE)
     figures.display_figure(figure, alt)
@@ -55,7 +57,8 @@ def save_week(
         image=base64.b64encode(Path(PICTURE).read_bytes()).decode(),
         bars=bars,
         run=run,
-        dev=found["summary"]["dev"],
+        half=half,
+        summary=summary,
         ranges=ranges,
         failure=failure,
         next_step=next_step,
@@ -65,18 +68,19 @@ def save_week(
 
 
 def counts_of_week(
-    evals: EvalSet, dev: dict, run: dict | None, ranges: list[dict]
+    evals: EvalSet, summary: dict, run: dict | None, ranges: list[dict]
 ) -> dict[str, Bar]:
     """Return what can be counted of the week, by name; what wasn't done is missing.
 
-    `dev` is its summary in results.json, `run` the one that is confirmed, `ranges` met their truth.
+    `summary` is that of a half in results.json, `run` the one that test confirms, `ranges` met
+    their truth.
     """
-    n, bars = dev["n"], {}
-    found = round(n * dev["measures"]["hit@5"])
+    n, bars = summary["n"], {}
+    found = round(n * summary["measures"]["hit@5"])
     bars["base"] = Bar("BM25 alone", found, n, is_pale=bool(run))
     if run:
         name = run["name"].replace(MERGED, "BM25 merged with ")
-        bars["merged"] = Bar(name, round(n * run["means"]["hit@5"]), n)
+        bars["merged"] = Bar(name, round(n * run["halves"]["test"]["means"]["hit@5"]), n)
     if pairs := practice.readings(evals):
         equal = sum(stored == yours for stored, yours in pairs)
         kappa = practice.kappa_text(*zip(*pairs, strict=True), evals.grades)

@@ -524,6 +524,7 @@ def test_a_report_on_test_says_beside_it_what_dev_said(many, status):
     dev, test, between = (row["halves"][name] for name in ("dev", "test", "test minus dev"))
     assert (dev["n"], test["n"], done) == (25, 15, 1) and len(row["halves"]) == 3
     assert between["difference"] == test["difference"] - dev["difference"]
+    assert test["means"] == row["means"] != dev["means"]
     for line in ("- Test minus dev: +0.0", ", confirmed\n", "- Dev (n = 25): -0.369 (-"):
         assert line in printed.out
     assert "- Dev:" not in status(many / "worse.trec")[1].out  # choosing needs no test

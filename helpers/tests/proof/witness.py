@@ -555,16 +555,20 @@ def confirmed(files: Files) -> dict[str, str]:
 
 def halves(files: Files, run: dict, base: dict) -> dict:
     """Return nDCG@10 of a run beside the base on both halves, and how these differ (Welch 1947)."""
-    both = {s: [scored(files, of, s)["nDCG@10"] for of in (base, run)] for s in SPLITS}
-    dev = set().union(*(answers(files, q) for q in both["dev"][0].index))
-    asked = both["test"][0].index
+    scores = {s: [scored(files, of, s)[[*COMPARED]] for of in (base, run)] for s in SPLITS}
+    dev = set().union(*(answers(files, q) for q in scores["dev"][0].index))
+    asked = scores["test"][0].index
     apart = [answers(files, q).isdisjoint(dev) for q in asked]
     newest = [files.queries[q].get("round") == 5 for q in asked]
-    return {split: bounded(*pair) for split, pair in both.items()} | {
-        "test minus dev": welch(*(after - before for before, after in both.values())),
-        "test apart from dev": bounded(*(of[apart] for of in both["test"])),
-        "test, newest round": bounded(*(of[newest] for of in both["test"])),
+    parts = scores | {
+        "test apart from dev": [of[apart] for of in scores["test"]],
+        "test, newest round": [of[newest] for of in scores["test"]],
     }
+    found = {}
+    for name, both in parts.items():
+        found[name] = bounded(*(of["nDCG@10"] for of in both)) | {"means": means(both[1])}
+    gains = [after["nDCG@10"] - before["nDCG@10"] for before, after in scores.values()]
+    return found | {"test minus dev": welch(*gains)}
 
 
 def family(files: Files, doc_id: str) -> str:
