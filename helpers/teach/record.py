@@ -54,7 +54,7 @@ def write_solution_taken(check: str) -> None:
 def save_figure(figure, name: str) -> None:
     """Write a matplotlib figure beside a learner's copy; elsewhere say that a copy does."""
     if is_copy := Path(RECORD).exists():
-        figure.savefig(name)
+        figure.savefig(name, bbox_inches="tight", dpi=200)  # sharp where it is posted
     print(f"{name} is written" if is_copy else f"your copy writes {name} here")
 
 

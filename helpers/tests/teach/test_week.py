@@ -4,9 +4,11 @@ import base64
 import json
 import re
 
+import numpy as np
 import pytest
 from conftest import published
 from drawing import bars, texts, title
+from PIL import Image
 
 from helpers.measure import evalset, inert, results
 from helpers.teach import eight_questions, practice, record, week
@@ -46,6 +48,12 @@ def words_of(page):
     parts = re.split(r"<h2>(.+?)</h2>", re.sub(r"<style>.*?</style>", "", main))
     plain = [" ".join(re.sub("<[^>]+>", " ", part).split()) for part in parts]
     return dict(zip(["top", *plain[1::2]], plain[::2], strict=True))
+
+
+def has_blank_rim(path):
+    """Return whether no word or bar is cut at the edge of a picture."""
+    grey = np.asarray(Image.open(path).convert("L"))
+    return (np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]]) == 255).all()
 
 
 CARD = {"q1": inert.Markup("<h4>card one</h4>"), "q2": inert.Markup("<h4>card two</h4>")}
@@ -88,7 +96,7 @@ def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
     assert labels.startswith("Of 4 pairs") and "3 have the grade that" in labels
     assert ": 0.64 (no" in labels
     assert "Session A: 1 of 2 held. Session C: 0 of 1 held. 1 of your 3 ranges" in days
-    assert "you answered 1 correctly before the week, and 5 after it" in eight
+    assert "a search: 1 before the week, 5 after it." in eight
     asked = f"The question: {own.queries['q2'].query} . The cause: missing word ."
     assert failure.startswith(f"{asked} What shows it: full . Your note: It's full , not filled.")
     assert "<h3>card two</h3>" in done  # below a heading of the second level
@@ -97,6 +105,7 @@ def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
 
 
 def test_a_picture_counts_a_week_of_which_all_was_done(own, done, drawn):
+    assert has_blank_rim(own.folder / "your_week.png")
     picture = (own.folder / "your_week.png").read_bytes()
     alt, data = re.search('<img alt="([^"]+)" src="data:image/png;base64,([^"]+)"', done).groups()
     told = words_of(done)["top"]
@@ -117,7 +126,7 @@ NOT_DONE = (
     "No other run is shown to be better",
     "No labels yet. The twenty pairs are in part 2 of session A.",
     "No range of yours has met its truth.",
-    "you answered none correctly before the week, and none after it.",
+    "a search: not tried before the week, not tried after it.",
     "None yet. Part 5 of session C",
     "Not said yet.",
 )
@@ -134,6 +143,7 @@ def test_what_was_not_done_says_so_in_a_line(own, drawn):
     for told, wanted in zip([*parts.values()][1:], NOT_DONE, strict=True):
         assert wanted in told
     ((ax, words),) = drawn
+    assert has_blank_rim(own.folder / "your_week.png")
     finding = "A useful page in the first five for 135 of 168 questions"
     assert title(ax) == finding and words.startswith(f"{finding}. BM25 alone")
     assert len(bars(ax)) == 2
