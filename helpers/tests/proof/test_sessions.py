@@ -359,7 +359,7 @@ def test_session_c_measures_a_small_set(small):
     shows(small[2], {
         "c-per-query": "... 2 of 3 are perfect",
         "c-other": "paragraph minus baseline: -0.092 (-0.486 to +0.302)\n"
-        "queries: better 0, equal 2, worse 1",
+        "queries: 0 better, 2 equal, 1 worse",
         "c-flip-real": "... p of the t test 0.4226",
         "c-detectable": "... 3 queries, spread 0.16: ",
         "c-card-run": "... not perfect: 1 query, 1 with a card",

@@ -273,7 +273,7 @@ def test_session_c_compares(cells, published):
         "c-other": [
             f"minilm-titled minus baseline: {at['difference']:+.3f} "
             f"({at['low']:+.3f} to {at['high']:+.3f})",
-            f"better {at['wins']}, equal {at['ties']}, worse {at['losses']}",
+            f"queries: {at['wins']} better, {at['ties']} equal, {at['losses']} worse",
         ],
         "c-flip-real": ["flip test <.001", "t test <.001"],
         "c-detectable": [
