@@ -377,10 +377,14 @@ class Panel(View):
             return {}
         return {"relevance": grade, "evidence": evidence, "offered": offer["model"]}
 
-    def _label_so_far(self, pair: Pair) -> dict:
-        """Return the grade and evidence that a pair has by now; {} for none, or to settle blind."""
-        if pair in self.differing:
+    def _label_so_far(self) -> dict:
+        """Return the grade and evidence of a pair that is shown ahead of the queue, else {}.
+
+        {} also where it has none yet or is to be settled blind.
+        """
+        if self.turn not in self.ahead or self.turn.pair in self.differing:
             return {}
+        pair = self.turn.pair
         if pair in self.labels:
             label = self.labels[pair]
             return {"relevance": label.relevance, "evidence": [[*q] for q in label.evidence]}
@@ -396,7 +400,7 @@ class Panel(View):
         self.looked_up, self.results.value, self.search.disabled = [], "", not self.turn
         self._count()
         self._show_turn()
-        label = self._label_so_far(self.turn.pair) if self.turn in self.ahead else {}
+        label = self._label_so_far()
         if label:
             message += f" Its grade so far: {label['relevance']}."
         if STOP in self.live:
@@ -479,10 +483,8 @@ class Panel(View):
 
     def _labels_html(self) -> Markup:
         """Return the label of the page so far and what may be accepted; "" to judge blind."""
-        row, offer = self.to_read.get(self.turn.pair, {}), self._offer(self.turn)
-        if self.turn in self.ahead:
-            row = self._label_so_far(self.turn.pair) or row
-        page = Markup("")
+        row = self._label_so_far() or self.to_read.get(self.turn.pair, {})
+        offer, page = self._offer(self.turn), Markup("")
         if row.get("evidence"):
             why = f" ({row['why']})" if "why" in row else ""
             page += markup.label_html(f"before{why}:", row)

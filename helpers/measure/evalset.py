@@ -340,8 +340,8 @@ def load(path: Path | str | None = None) -> EvalSet:
     answered, unanswered, waiting = _by_state(queries)
     rules = {name: settings[name] for name in EvalSet._fields if name in settings}
     words = settings.get("words", "words")
-    parts = (path, documents, answered, judgments, words, grades, unanswered)
-    return EvalSet(*parts, waiting=waiting, offered=offered, **rules)
+    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
+    return evals._replace(waiting=waiting, offered=offered, **rules)
 
 
 def _read_labelled(

@@ -47,8 +47,11 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
-NEEDS_READ = {"first 5 chunks": "@5", "first 10 chunks": "@10"}
-NEEDS_READ |= {f"{evidence.BUDGET:,} tokens": f" within {evidence.BUDGET} tokens"}
+NEEDS_READ = {  # what a reader gets: how the names of its measures end
+    "first 5 chunks": "@5",
+    "first 10 chunks": "@10",
+    f"{evidence.BUDGET:,} tokens": f" within {evidence.BUDGET} tokens",
+}
 NEEDS_SHOWN = {
     "documents found": "document recall",
     "needs met": "need recall",
