@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
-from itertools import chain, combinations
+from itertools import chain, combinations, islice
 from math import ceil
 from statistics import mean
 from typing import NamedTuple
@@ -66,7 +66,7 @@ def _some(names: Iterable[str], most: int = 4) -> str:
 
 
 def _also(facts: dict) -> str:
-    """Return how many there are of each, where there are some."""
+    """Return "; fact: 3" for each of {fact: names} that is one of some names."""
     return "".join(f"; {fact}: {len(names)}" for fact, names in facts.items() if names)
 
 
@@ -87,25 +87,34 @@ def check_size(case: AuditCase) -> Finding:
 
 def check_kinds(case: AuditCase) -> Finding:
     """Fail where all queries are of one kind; warn of kinds not marked, rare or not kept to."""
-    queries = case.evals.queries.values()
-    counts = Counter(query.kind for query in queries)
+    counts = Counter(query.kind for query in case.evals.queries.values())
     rarest = min(counts, key=lambda kind: (counts[kind], kind))
     unmarked = {*counts} == {"unspecified"}
-    dated = set(chain.from_iterable(case.linked))
-    dated |= {doc_id for doc_id, document in case.evals.documents.items() if document.version}
-    single = [q.query_id for q in queries if q.kind == "multi" and len(q.relevant_doc_ids) == 1]
-    temporal = [q for q in queries if q.kind == "temporal"]
-    undated = [q.query_id for q in temporal if dated.isdisjoint(q.relevant_doc_ids)]
+    single, undated = _multi_with_one_answer(case.evals), _temporal_without_version(case)
     alone = "Write queries of other kinds: one kind shows one side of a system."
+    fail = {alone: len(counts) == 1 and not unmarked}
     warn = {
         "Give each query a kind (keyword, symptom, question, ...).": unmarked,
         f"Write more of the kind {rarest}.": max(counts.values()) > IMBALANCE * counts[rarest],
         f"Label what answers the other part of {_some(single)}, or change their kind.": single,
         f"Give the answers of {_some(undated)} a version, or change their kind.": undated,
     }
-    fail = {alone: len(counts) == 1 and not unmarked}
     also = _also({"multi with one answer": single, "temporal without a version": undated})
     return _finding("kinds", counted(counts) + also, fail, warn)
+
+
+def _multi_with_one_answer(evals: EvalSet) -> list[str]:
+    """Return the queries of the kind multi that only one document answers."""
+    multi = [query for query in evals.queries.values() if query.kind == "multi"]
+    return [query.query_id for query in multi if len(query.relevant_doc_ids) == 1]
+
+
+def _temporal_without_version(case: AuditCase) -> list[str]:
+    """Return the queries of the kind temporal with no answer that has versions."""
+    versioned = set(chain.from_iterable(case.linked))
+    versioned |= {d for d, document in case.evals.documents.items() if document.version}
+    temporal = [query for query in case.evals.queries.values() if query.kind == "temporal"]
+    return [q.query_id for q in temporal if versioned.isdisjoint(q.relevant_doc_ids)]
 
 
 def check_head_and_tail(case: AuditCase) -> Finding:
@@ -132,29 +141,33 @@ def check_halves(case: AuditCase) -> Finding:
     queries = case.evals.queries.values()
     dev = Counter(query.kind for query in queries if query.split == "dev")
     test = Counter(query.kind for query in queries if query.split == "test")
-    sizes = {"dev": dev.total(), "test": test.total()}
-    share, kinds = sizes["dev"] / len(queries), sorted({*dev, *test} - {"unspecified"})
-    uneven = [kind for kind in kinds if _is_uneven(dev[kind], test[kind], share)]
-    few = len(queries) < stats.HALVES_FROM
+    sizes, uneven = {"dev": dev.total(), "test": test.total()}, _uneven_kinds(dev, test)
     fail = {"Set about a third of the queries to dev.": not sizes["dev"]}
-    fail["Set about two thirds of the queries to test."] = not (sizes["test"] or few)
-    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2 and not few]
-    warn = {
-        f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little.": small,
-        f"Spread evenly over dev and test: {_some(uneven)}.": uneven and all(sizes.values()),
-    }
-    found = counted(sizes)
-    if few:
-        found += f"; a test half pays from {stats.HALVES_FROM} queries on"
-        if not case.evals.imported:  # else the source has its halves, or they were asked for
-            warn = {"Set all queries to dev.": sizes["test"]}
-    return _finding("halves", found, fail, warn)
+    spread = {f"Spread evenly over dev and test: {_some(uneven)}.": uneven}
+    if len(queries) < stats.HALVES_FROM:
+        found = f"{counted(sizes)}; a test half pays from {stats.HALVES_FROM} queries on"
+        warn = {"Set all queries to dev.": sizes["test"]}
+        if case.evals.imported:  # its source has these halves, or they were asked for
+            warn = spread
+        return _finding("halves", found, fail, warn)
+    fail["Set about two thirds of the queries to test."] = not sizes["test"]
+    small = [split for split, n in sizes.items() if 0 < n < QUERIES / 2]
+    more = f"Set {QUERIES // 2} queries or more to {_some(small)}: fewer measure little."
+    return _finding("halves", counted(sizes), fail, {more: small} | spread)
 
 
-def _is_uneven(dev: int, test: int, share: float) -> bool:
-    """Return whether a kind is twice as frequent in one half; `share` of all queries are dev."""
-    few, many = sorted((dev * (1 - share), test * share))
-    return abs(dev - share * (dev + test)) > 0.5 and many > 2 * few  # five cannot be halved
+def _uneven_kinds(dev: Counter, test: Counter) -> list[str]:
+    """Return the kinds that are twice as frequent in one half, [] where a half is empty."""
+    if not dev or not test:
+        return []
+    share = dev.total() / (dev.total() + test.total())
+    uneven = []
+    for kind in sorted({*dev, *test} - {"unspecified"}):
+        few, many = sorted((dev[kind] * (1 - share), test[kind] * share))
+        excess = abs(dev[kind] - share * (dev[kind] + test[kind]))
+        if excess > 0.5 and many > 2 * few:  # five cannot be halved
+            uneven.append(kind)
+    return uneven
 
 
 def check_overlap(case: AuditCase) -> Finding:
@@ -198,20 +211,12 @@ def _copied_runs(evals: EvalSet) -> list[str]:
 
 def check_duplicate_queries(case: AuditCase) -> Finding:
     """Fail where two queries are the same words in one order, in any case; warn of near-doubles."""
-    queries, same, answering = case.evals.queries, defaultdict(list), defaultdict(list)
+    queries, same = case.evals.queries, defaultdict(list)
     for query_id, query in queries.items():
         same[tuple(case.evals.words(query.query))].append(query_id)
-        if query.answers:
-            answers = frozenset(answer.lower() for answer in query.answers)
-            for doc_id in query.relevant_doc_ids:
-                answering[doc_id, answers].append(query_id)
     twice = [" = ".join(ids) for ids in same.values() if len(ids) > 1]
-    content = {ids[0]: text.content_words([*words]) for words, ids in same.items()}
-    pairs = set(text.near_duplicates(content, links.DOUBLE, size=1))
-    for ids in answering.values():
-        pairs.update(combinations(ids, 2))
     near, unlike = [], []
-    for one, other in sorted(pairs):
+    for one, other in _near_doubles(case.evals, same):
         near.append(f"{one} ~ {other}")
         if {*queries[one].relevant_doc_ids} != {*queries[other].relevant_doc_ids}:
             unlike.append(f"{one} ~ {other}")
@@ -225,10 +230,28 @@ def check_duplicate_queries(case: AuditCase) -> Finding:
     return _finding("same query", found, fail, warn)
 
 
+def _near_doubles(evals: EvalSet, same: dict[tuple[str, ...], list[str]]) -> list[text.Pair]:
+    """Return the pairs of queries that share half of their content words, or document and answer.
+
+    `same` are {words of a query: ids of the queries with just these}, of which the first counts.
+    """
+    content = {ids[0]: text.content_words([*words]) for words, ids in same.items()}
+    pairs = set(text.near_duplicates(content, links.DOUBLE, size=1))
+    answering = defaultdict(list)
+    for query_id, query in evals.queries.items():
+        if query.answers:
+            answers = frozenset(answer.lower() for answer in query.answers)
+            for doc_id in query.relevant_doc_ids:
+                answering[doc_id, answers].append(query_id)
+    for ids in answering.values():
+        pairs.update(combinations(ids, 2))
+    return sorted(pairs)
+
+
 # Labels.
 
 
-def check_reach(case: AuditCase) -> Finding:
+def check_coverage(case: AuditCase) -> Finding:
     """Fail where the queries reach too few documents; warn where they miss a service or kind.
 
     Wanted: half of the documents, or, in a large corpus, as many as there are queries.
@@ -272,14 +295,7 @@ def check_judged_depth(case: AuditCase) -> Finding:
 
     What stops left unread in the order that finds is a choice, so there it's a warning, too.
     """
-    grades, shares = defaultdict(dict), {}
-    for query_id, doc_id, grade, _ in case.evals.judgments:
-        grades[query_id][doc_id] = grade
-    for name, run in case.rankers.items():
-        answered = {q: grades[q] for q in case.evals.settled_queries if run.get(q)}
-        shares[name] = 1.0  # where nothing is found, nothing is to be judged
-        if answered:
-            shares[name] = measures.judged_at(answered, run, DEPTH)
+    shares = _judged_shares(case)
     worst = min(sorted(shares), key=shares.get)
     found = f"{shares[worst]:.1%} of the first {DEPTH} of {worst} are judged, the least of "
     found += f"{len(shares)} rankers (most {max(shares.values()):.1%})"
@@ -289,7 +305,20 @@ def check_judged_depth(case: AuditCase) -> Finding:
     return _finding("judged depth", found, fail={remedy: few}, warn=warn)
 
 
-def check_solved(case: AuditCase) -> Finding:
+def _judged_shares(case: AuditCase) -> dict[str, float]:
+    """Return {ranker: share of its first ten that is judged, 0 to 1, the mean over queries}."""
+    grades, shares = defaultdict(dict), {}
+    for query_id, doc_id, grade, _ in case.evals.judgments:
+        grades[query_id][doc_id] = grade
+    for name, run in case.rankers.items():
+        answered = {q: grades[q] for q in case.evals.settled_queries if run.get(q)}
+        shares[name] = 1.0  # where nothing is found, nothing is to be judged
+        if answered:
+            shares[name] = measures.judged_at(answered, run, DEPTH)
+    return shares
+
+
+def check_easy_queries(case: AuditCase) -> Finding:
     """Warn where the weakest and the strongest ranker both solve many queries (nDCG@10 is 1)."""
     qrels, scores = case.evals.qrels(), {}
     for name, run in case.rankers.items():
@@ -323,16 +352,10 @@ def check_quotes(case: AuditCase) -> Finding:
 
     What a second reading confirmed isn't listed.
     """
-    relevant, cut = [j for j in case.evals.judgments if j.relevance], _always_cut(case.evals)
-    quotes = {quote for label in relevant for quote in label.evidence}
-    holders, earned = _holders(case.evals, quotes), defaultdict(int)  # the grade, by pair
-    for label in relevant:
-        for doc_id in chain.from_iterable(holders[quote] for quote in label.evidence):
-            pair = label.query_id, doc_id
-            earned[pair] = max(earned[pair], label.relevance)
+    cut, proved = _always_cut(case.evals), _proved_grades(case.evals)
     grades = {label.pair: label.relevance for label in case.evals.judgments}
     confirmed = {text.pair_of(row) for row in case.second_pass}
-    wanting = sorted(p for p in earned.keys() - confirmed if grades.get(p, -1) < earned[p])
+    wanting = sorted(p for p in proved.keys() - confirmed if grades.get(p, -1) < proved[p])
     lower = [pair for pair in wanting if pair in grades]
     unjudged = [pair for pair in wanting if pair not in grades]
     again = _some(map(" ".join, wanting))
@@ -340,10 +363,25 @@ def check_quotes(case: AuditCase) -> Finding:
         f"Every chunker cuts the quotes of {_some(cut)}: quote the shortest passage.": cut,
         f"Judge anew, or quote what only the answer says: {again}.": wanting,
     }
-    n = sum(len(label.evidence) for label in relevant)
+    n = sum(len(label.evidence) for label in case.evals.judgments if label.relevance)
     found = f"{how_many(n, 'quote')}: {len(cut)} cut everywhere"
     found += _also({"in a document with a lower grade": lower, "in one not judged": unjudged})
     return _finding("quotes", found, warn=warn)
+
+
+def _proved_grades(evals: EvalSet) -> dict[text.Pair, int]:
+    """Return {(query_id, doc_id): highest grade that a quote in the document proves}.
+
+    The quotes are those of the query's labels; most documents that hold one have the label itself.
+    """
+    relevant = [label for label in evals.judgments if label.relevance]
+    holders = _holders(evals, {quote for label in relevant for quote in label.evidence})
+    proved = defaultdict(int)
+    for label in relevant:
+        for doc_id in chain.from_iterable(holders[quote] for quote in label.evidence):
+            pair = label.query_id, doc_id
+            proved[pair] = max(proved[pair], label.relevance)
+    return proved
 
 
 def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ...], list[str]]:
@@ -353,19 +391,15 @@ def _holders(evals: EvalSet, quotes: set[tuple[str, ...]]) -> dict[tuple[str, ..
     """
     runs = {part: text.shingles(evals.words(part)) for quote in quotes for part in quote}
     wanted, having = set().union(*runs.values()), defaultdict(list)
-    bodies = evals.texts
+    bodies, holders = evals.texts, {}
     for doc_id, body in bodies.items():
         for run in wanted & text.shingles(evals.words(body)):
             having[run].append(doc_id)
-    holders = {}
     for quote in quotes:
         own = having.keys() & set().union(*(runs[part] for part in quote))
-        holders[quote] = []
-        for doc_id in min((having[run] for run in own), key=len, default=()):
-            if all(part in bodies[doc_id] for part in quote):
-                holders[quote].append(doc_id)
-            if len(holders[quote]) == text.COPIES:
-                break
+        rarest = min((having[run] for run in own), key=len, default=())
+        holding = (d for d in rarest if all(part in bodies[d] for part in quote))
+        holders[quote] = [*islice(holding, text.COPIES)]
     return holders
 
 
@@ -375,8 +409,10 @@ def _always_cut(evals: EvalSet) -> list[str]:
     for path in (evals.folder / "chunks").glob("*.jsonl"):
         for chunk in chunks.read_chunks(path):
             chunks_of[chunk.doc_id][path].append(chunk)
+    if not chunks_of:
+        return []
     cut = []
-    for query_id, wanted in evidence.quoted_queries(evals).items() if chunks_of else ():
+    for query_id, wanted in evidence.quoted_queries(evals).items():
         for doc_id in wanted.quotes:
             sets = chunks_of[doc_id].values()
             if not any(evidence.evidence_ranks(wanted.quotes, own) for own in sets):
@@ -399,40 +435,43 @@ def check_second_pass(case: AuditCase) -> Finding:
     if not case.second_pass:
         remedy = "Judge a share of the pairs again, blind, into second_pass.jsonl."
         return _finding("second pass", "no second reading", warn={remedy: True})
-    rows = _second_readings(case)
-    labels = {" ".join(label.pair): label.relevance for label in case.evals.judgments}
-    newest = _newest_check(rows)
+    grades, rows = case.evals.grades, _second_readings(case)
+    newest, pairs = _newest_check(rows), rows["pair"]
     check = rows[rows["round"] == newest]
-    kappa = stats.kappa(check["first"], check["second"], case.evals.grades)
-    pairs = rows["pair"]
-    stale = pairs[pairs.map(labels) != rows["final"]].unique()
-    silent = {*pairs[~rows["equal"]]} - {*pairs[rows["settled"]]}
-    poor = kappa is not None and kappa < POOR_KAPPA
-    wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(labels)))
+    kappa = stats.kappa(check["first"], check["second"], grades)
+    is_poor = kappa is not None and kappa < POOR_KAPPA
+    is_unclear = not is_poor and (kappa is None or kappa < FAIR_KAPPA)
+    wanted = min(SECOND_PAIRS, ceil(SECOND_SHARE * len(case.evals.labels)))
+    stale = pairs[rows["stale"]].unique()
+    silent = sorted({*pairs[~rows["equal"]]} - {*pairs[rows["settled"]]})
     fail = {
         f"The final grade is not the one in judgments.jsonl: {_some(stale)}.": len(stale),
-        "Sharpen the guide, then judge again.": poor,
+        "Sharpen the guide, then judge again.": is_poor,
     }
-    unclear = "Clear up the guide where the readings differ; include hard pairs."
     warn = {
-        unclear: not poor and (kappa is None or kappa < FAIR_KAPPA),
+        "Clear up the guide where the readings differ; include hard pairs.": is_unclear,
         f"Judge at least {how_many(wanted, 'pair')} twice.": len(check) < wanted,
-        f"Give a reason for {_some(sorted(silent))}.": silent,
+        f"Give a reason for {_some(silent)}.": silent,
     }
-    found = [_readings(n, own, case.evals.grades) for n, own in rows.groupby("round")]
+    found = [_round_in_words(n, own, grades) for n, own in rows.groupby("round")]
     if len(found) > 1:
         found.append(f"judged by round {newest}")
     return _finding("second pass", "; ".join(found), fail, warn)
 
 
 def _second_readings(case: AuditCase) -> pd.DataFrame:
-    """Return the rows with `pair`, `equal` grades, and `settled`, by most readings or a reason."""
+    """Return the rows with their pair, and whether they are equal, stale and settled.
+
+    A `stale` final grade isn't the label's. Most readings settle a pair, or a reason does.
+    """
     rows = pd.DataFrame(case.second_pass)
     rows["pair"] = rows["query_id"] + " " + rows["doc_id"]
     rows["equal"] = rows["first"] == rows["second"]
+    labels = {" ".join(label.pair): label.relevance for label in case.evals.judgments}
+    rows["stale"] = rows["pair"].map(labels) != rows["final"]
     majority = {" ".join(pair): n for pair, n in stats.majorities(case.second_pass).items()}
-    rows["settled"] = rows["pair"].map(majority) == rows["final"]
-    rows["settled"] |= rows["reason"].str.strip() != ""
+    has_reason = rows["reason"].str.strip() != ""
+    rows["settled"] = has_reason | (rows["pair"].map(majority) == rows["final"])
     return rows
 
 
@@ -443,7 +482,7 @@ def _newest_check(rows: pd.DataFrame) -> int:
     return max(n for n, again in disputed.groupby(rows["round"]) if again.mean() <= 0.5)
 
 
-def _readings(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
+def _round_in_words(number: int, rows: pd.DataFrame, grades: tuple[int, ...]) -> str:
     kappa = stats.kappa(rows["first"], rows["second"], grades)
     value = "undefined (one grade only)" if kappa is None else f"{kappa:.2f}"
     zeros, agree = sum(rows["first"] == 0), rows["equal"].mean()
@@ -456,15 +495,9 @@ def check_negatives(case: AuditCase) -> Finding:
     goal, queries = f"{NEGATIVES} easy and {NEGATIVES} hard", case.evals.queries
     wrong, short = [], {*queries}
     for row in case.negatives:
-        query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
-        relevant = case.evals.all_queries[query_id].relevant_doc_ids
-        for doc_id in [*easy, *hard]:
-            if doc_id in relevant:
-                wrong.append(f"{query_id} {doc_id} (judged relevant)")
-        for doc_id in sorted({*easy} & {*hard}):
-            wrong.append(f"{query_id} {doc_id} (easy and hard)")
-        if min(len(easy), len(hard)) >= NEGATIVES:
-            short.discard(query_id)
+        wrong += _wrong_negatives(row, case.evals)
+        if min(len(row["easy"]), len(row["hard"])) >= NEGATIVES:
+            short.discard(row["query_id"])
     found = f"{goal} for {len(queries) - len(short)} of {how_many(queries, 'query')}"
     fail = {f"Replace {_some(wrong)}: {command('freeze')} draws negatives anew.": wrong}
     warn = {
@@ -473,6 +506,14 @@ def check_negatives(case: AuditCase) -> Finding:
         "documents.": short,
     }
     return _finding("negatives", f"{found}; {len(wrong)} wrong", fail, warn)
+
+
+def _wrong_negatives(row: dict, evals: EvalSet) -> list[str]:
+    """Return what is wrong with the negatives of one query, "q1 d3 (easy and hard)"."""
+    query_id, easy, hard = row["query_id"], row["easy"], row["hard"]
+    relevant = evals.all_queries[query_id].relevant_doc_ids
+    wrong = [f"{query_id} {d} (judged relevant)" for d in [*easy, *hard] if d in relevant]
+    return wrong + [f"{query_id} {d} (easy and hard)" for d in sorted({*easy} & {*hard})]
 
 
 def check_leakage(case: AuditCase) -> Finding:
@@ -495,11 +536,14 @@ def check_near_duplicates(case: AuditCase) -> Finding:
     alike = sorted(case.twins, key=lambda pair: (-case.twins[pair], pair))
     torn, boilerplate = [], []
     for one, other in alike:
-        if (one, other) in case.linked and any((one in own) != (other in own) for own in answers):
-            group = torn
-            if min(near[one], near[other]) >= links.TEMPLATE - 1 and case.twins[one, other] < 1:
-                group = boilerplate
-            group.append(f"{one} and {other}")
+        is_torn = any((one in own) != (other in own) for own in answers)
+        if not is_torn or (one, other) not in case.linked:
+            continue
+        is_template = min(near[one], near[other]) >= links.TEMPLATE - 1
+        if is_template and case.twins[one, other] < 1:
+            boilerplate.append(f"{one} and {other}")
+        else:
+            torn.append(f"{one} and {other}")
     found = _some((f"{' ~ '.join(pair)} ({case.twins[pair]:.2f})" for pair in alike), WORST)
     fail = {f"Drop one, or label both alike: {_some(torn, WORST)}.": torn}
     leave = "Drop one of each pair, or mark them as versions; leave those of one template."
@@ -526,10 +570,10 @@ AUDIT_CHECKS = [
     check_halves,
     check_overlap,
     check_duplicate_queries,
-    check_reach,
+    check_coverage,
     check_labels_per_query,
     check_judged_depth,
-    check_solved,
+    check_easy_queries,
     check_evidence,
     check_quotes,
     check_guide,

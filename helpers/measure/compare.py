@@ -55,19 +55,26 @@ def compare_command(
         evals = systems.of_round(evals, of_round)
     comparison = compare_on(evals, against, others, split, **rules)
     statuses = verdicts.gate_statuses(comparison, gate, strict, no_new_failures)
-    name = "+".join(runs.unzipped(path).stem for path in paths)
-    if split != "dev":
-        name += f"-{split}"  # beside the report on dev, not over it
     if of_round is not None:
-        name += f"-round-{of_round}"
         comparison["of_round"] = of_round
-    pages.write_comparison((to or evals.folder / "comparisons") / name, comparison)
+    to = to or evals.folder / "comparisons"
+    pages.write_comparison(to / _report_name(paths, split, of_round), comparison)
     if pairs:
         half = systems.half_of(split)
         _list_to_read(evals, pairs_to_read(evals, against, others, half, pairs))
     if junit:
         files.write(junit, pages.as_junit(comparison, statuses))
     return 1 if 1 in statuses else max(statuses)
+
+
+def _report_name(paths: list[Path], split: str, of_round: int | None) -> str:
+    """Return the name of a report's files, without a suffix: "bm25+dense-test-round-2"."""
+    name = "+".join(runs.unzipped(path).stem for path in paths)
+    if split != "dev":
+        name += f"-{split}"  # beside the report on dev, not over it
+    if of_round is not None:
+        name += f"-round-{of_round}"
+    return name
 
 
 def _list_to_read(evals: EvalSet, found: list[dict]) -> None:

@@ -329,24 +329,45 @@ def load(path: Path | str | None = None) -> EvalSet:
             f"{path / JOURNAL}: a carry in place was stopped halfway, wanted the same "
             "command once more"
         )
-    problems, places = [], {}  # of the row of a query or of a judged pair: where it stands
+    problems = []
     for name in PROSE:
         files.optional_page(path / name, problems)
     settings = files.read_settings(path / "settings.json", problems)
     grades = tuple(range(settings.get("highest_grade", GRADES[-1]) + 1))
+    documents = _read_corpus(path, problems)
+    queries, judgments, offered = _read_labelled(path, documents, grades, problems)
+    files.refuse(problems)
+    answered, unanswered, waiting = _by_state(queries)
+    rules = {name: settings[name] for name in EvalSet._fields if name in settings}
+    words = settings.get("words", "words")
+    evals = EvalSet(path, documents, answered, judgments, words, grades, unanswered)
+    return evals._replace(waiting=waiting, offered=offered, **rules)
+
+
+def _read_labelled(
+    path: Path, documents: Documents, grades: tuple[int, ...], problems: list[str]
+) -> tuple[Queries, list[Judgment], dict[Pair, str]]:
+    """Return the queries with all that is relevant to them, their labels, the accepted offers.
+
+    Without judgments.jsonl what the queries list has grade 1.
+    """
     table = path / "judgments.jsonl"
     is_judged = os.path.lexists(table)  # not exists(): of a link whose file is gone it says no
-    asked = files.read(path / "retrieval_queries.jsonl", problems, places=places)
-    labelled = files.read(table, problems, grades, places)  # both are read when they're looped over
-    documents = _read_corpus(path, problems)
-    queries = _queries(asked, documents, is_judged, problems)
+    places = {}  # of the row of a query or of a judged pair: where it stands
+    rows = files.read(path / "retrieval_queries.jsonl", problems, places=places)
+    queries = _queries(rows, documents, is_judged, problems)
     judgments = [Judgment(q, d, 1) for q, row in queries.items() for d in row.relevant_doc_ids]
     offered = {}
     if is_judged:
-        judgments = _judgments(labelled, documents, queries, path, problems, offered)
+        rows = files.read(table, problems, grades, places)
+        judgments, offered = _judgments(rows, documents, queries, path, problems)
     if not problems:
         queries = _with_relevant(queries, judgments, places, problems)
-    files.refuse(problems)
+    return queries, judgments, offered
+
+
+def _by_state(queries: Queries) -> tuple[Queries, Queries, Queries]:
+    """Return the queries with a relevant document, those of kind none, and those that wait."""
     answered, unanswered, waiting = {}, {}, {}
     for query_id, query in queries.items():
         if query.kind == NO_ANSWER:
@@ -355,10 +376,7 @@ def load(path: Path | str | None = None) -> EvalSet:
             answered[query_id] = query
         else:
             waiting[query_id] = query
-    rules = {name: settings[name] for name in EvalSet._fields if name in settings}
-    words = settings.get("words", "words")
-    parts = (path, documents, answered, judgments, words, grades, unanswered)
-    return EvalSet(*parts, waiting=waiting, offered=offered, **rules)
+    return answered, unanswered, waiting
 
 
 def read_extra(evals: EvalSet, name: str) -> list[dict]:
@@ -456,10 +474,10 @@ def unknown_document(doc_id: str, documents: dict, told: int) -> str:
 
 
 def _judgments(
-    rows: Rows, documents: dict, queries: dict, folder: Path, problems: list[str], offered: dict
-) -> list[Judgment]:
-    """Return the labels; the pairs of accepted offers are added to `offered`."""
-    is_sound, judgments, lost = not problems, [], []
+    rows: Rows, documents: dict, queries: dict, folder: Path, problems: list[str]
+) -> tuple[list[Judgment], dict[Pair, str]]:
+    """Return the labels, and {pair whose grade is an accepted offer: who offered it}."""
+    is_sound, judgments, offered, lost = not problems, [], {}, []
     for place, row in rows:
         fields = {**row, "evidence": evidence_quotes(row)}
         judge = fields.pop("offered", "")
@@ -474,7 +492,7 @@ def _judgments(
             judgments.append(judgment)
     if is_sound:  # else a broken line of a query would be told again for each of its labels
         problems += orphan_faults(lost, queries, folder)
-    return judgments
+    return judgments, offered
 
 
 def evidence_quotes(row: dict) -> tuple[Quotes, ...]:

@@ -47,13 +47,18 @@ METHOD = {  # what decides how the baseline searches and is measured
     "order": f"score rounded to {runs.DECIMALS} decimals, descending; then id, ascending",
     "measures": "ir_measures; nDCG with linear gain and the ideal from the labels",
 }
-NEEDS_READ = {"first 5 chunks": "@5", "first 10 chunks": "@10"}
-NEEDS_READ |= {f"{evidence.BUDGET:,} tokens": f" within {evidence.BUDGET} tokens"}
+NEEDS_READ = {  # what a reader gets: how the names of its measures end
+    "first 5 chunks": "@5",
+    "first 10 chunks": "@10",
+    f"{evidence.BUDGET:,} tokens": f" within {evidence.BUDGET} tokens",
+}
 NEEDS_SHOWN = {
     "documents found": "document recall",
     "needs met": "need recall",
     "all needs met": "all needs met",
 }
+ANY_QUOTE = f"any quote, {evidence.BUDGET:,} tokens"  # two ways to count a label's evidence
+SUFFICES = f"what suffices, {evidence.BUDGET:,} tokens"
 MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 MOST_NAMED = 20  # queries named in a sentence
@@ -114,18 +119,18 @@ class WriteUp:
 
     def in_words(self, names: Iterable[str]) -> inert.Markup:
         """Return names in italics; of a run that isn't a system they say what it is."""
-        told = []
+        in_italics = []
         for name in names:
             words = inert.Markup("*{}*")
             if name.startswith(MERGED):
                 words = inert.Markup("BM25 merged with *{}*")
-            elif name in self.evidence("dev"):
+            elif name in self.quoted_chunk_sets("dev"):
                 words = inert.Markup("*{}* chunks")
-            told.append(words.format(name.removeprefix(MERGED)))
-        *most, last = told
+            in_italics.append(words.format(name.removeprefix(MERGED)))
+        *most, last = in_italics
         return inert.Markup(", ").join(most) + " and " + last if most else last
 
-    def evidence(self, half: str) -> dict[str, dict]:
+    def quoted_chunk_sets(self, half: str) -> dict[str, dict]:
         """Return {chunk set: what it holds of the evidence}, {} where no label has a quote."""
         of_half = self.results["evidence"].get(half)
         return of_half["sets"] if of_half else {}
@@ -187,9 +192,11 @@ class WriteUp:
         """
         for run in saved.confirmed(self.compared):
             name = run["name"].removeprefix(MERGED)
-            is_told = name in self.systems and compare.APART in run["halves"]
+            is_merged = run["name"].startswith(MERGED)
+            if not is_merged or name not in self.systems:
+                continue
             may_matter = run["bounds"][1] > self.compared["matters"]
-            if run["name"].startswith(MERGED) and is_told and may_matter:
+            if may_matter and compare.APART in run["halves"]:
                 system = self.systems[name].get("in_short") or self.in_words([name])
                 gain = min(run["gain"]["difference"], run["halves"]["test"]["difference"])
                 return {"run": run, "system": system, "gain": math.floor(gain * 100) / 100}
@@ -203,14 +210,14 @@ class WriteUp:
         """
         quotes, others = self.quotes(), self.chunk_sets()
         others = others[others.index == "dev"].sort_values("difference", kind="stable")
-        told = {"quotes": quotes, "others": others.to_dict("records"), "turned": "", "gains": []}
-        recall = quotes[quotes.index == "dev"].set_index("chunks").iloc[:, -2:]
+        recall = quotes[quotes.index == "dev"].set_index("chunks")[[ANY_QUOTE, SUFFICES]]
         gains = recall - recall.reindex([self.results["method"]["chunker"]]).iloc[0]
-        gains = gains[gains.prod(axis=1) < 0]
+        gains = gains[gains[ANY_QUOTE] * gains[SUFFICES] < 0]
+        claims = {"quotes": quotes, "others": others.to_dict("records"), "turned": "", "gains": []}
         if len(gains):
-            turned = gains.diff(axis=1).iloc[:, -1].abs().idxmax()
-            told |= {"turned": turned, "gains": [*gains.loc[turned]]}
-        return told
+            turned = (gains[ANY_QUOTE] - gains[SUFFICES]).abs().idxmax()
+            claims |= {"turned": turned, "gains": [*gains.loc[turned]]}
+        return claims
 
     def shares(self, measure: str = "hit@5") -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first.
@@ -221,33 +228,38 @@ class WriteUp:
         if measure not in rows or rows[measure].isna().all():
             return []
         rows = rows.fillna({measure: 0})
+        whole = Share.of("all questions", rows[measure])
         kinds = [Share.of(kind, hits) for kind, hits in rows.groupby("kind")[measure]]
-        kinds.sort(key=lambda kind: (-kind.mean, kind.name))
-        return [Share.of("all questions", rows[measure]), *(kinds if len(kinds) > 1 else [])]
+        if len(kinds) == 1:
+            return [whole]
+        return [whole, *sorted(kinds, key=lambda kind: (-kind.mean, kind.name))]
 
     def marked_queries(self) -> pd.DataFrame:
         """Return n and means of queries in another language, of the newest round and without it.
 
         By half; no row where no query or each of the set is one.
         """
-        queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
-        newest = queries["round"].max()
-        is_newest = queries["round"] == newest
-        parts = {
-            "in another language": queries["language"] != "",
-            f"of round {newest}, the newest": is_newest,
-            f"without round {newest}": ~is_newest,
-        }
-        parts = {name: is_in for name, is_in in parts.items() if is_in.nunique() > 1}
-        marked = []
+        marked, marks = [], self._marks()
         for half, rows in self.rows.items():
             shown = rows.reindex(columns=["nDCG@10", FULL]).fillna({FULL: 0})
-            for name, is_in in parts.items():
+            for name, is_in in marks.items():
                 own = shown[is_in[rows.index]]
                 if len(own):
                     marked.append({"half": half, "queries": name, "n": len(own), **own.mean()})
         columns = ["half", "queries", "n", "nDCG@10", FULL]
         return pd.DataFrame(marked, columns=columns).set_index("half")
+
+    def _marks(self) -> dict[str, pd.Series]:
+        """Return {what some queries are and others aren't: whether each one is, by id}."""
+        queries = pd.DataFrame(self.evals.queries.values()).set_index("query_id")
+        newest = queries["round"].max()
+        is_newest = queries["round"] == newest
+        marks = {
+            "in another language": queries["language"] != "",
+            f"of round {newest}, the newest": is_newest,
+            f"without round {newest}": ~is_newest,
+        }
+        return {name: is_in for name, is_in in marks.items() if is_in.nunique() > 1}
 
     def dev_queries(self) -> pd.DataFrame:
         """Return kind, first_rank (NaN: not found) and value (nDCG@10) of each dev query."""
@@ -268,12 +280,11 @@ class WriteUp:
 
     def quotes(self) -> pd.DataFrame:
         """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""
-        within = f"{evidence.BUDGET:,} tokens"
         columns = {
             "any_quote.evidence hit@5": "any quote, first five",
             "means.evidence hit@5": "what suffices, first five",
-            f"any_quote.{evidence.DECIDES}": f"any quote, {within}",
-            f"means.{evidence.DECIDES}": f"what suffices, {within}",
+            f"any_quote.{evidence.DECIDES}": ANY_QUOTE,
+            f"means.{evidence.DECIDES}": SUFFICES,
         }
         return self._chunk_columns(columns)
 
@@ -289,7 +300,7 @@ class WriteUp:
         """
         rows = []
         for half in self.rows:
-            for chunks, held in self.evidence(half).items():
+            for chunks, held in self.quoted_chunk_sets(half).items():
                 rows.append({**held, "half": half, "chunks": chunks})
         frame = pd.json_normalize(rows).reindex(columns=["half", "chunks", *columns])
         has_first = frame[next(iter(columns))].notna()
@@ -313,27 +324,33 @@ class WriteUp:
         """Return every measure of each half, with its interval where there is one."""
         columns = {}
         for half, row in self.results["summary"].items():
-            column = columns[f"{half} (n = {row['n']})"] = {}
-            for name in MEASURES:
-                ends = row["intervals"].get(name)
-                interval = f" ({ends[0]:.3f} to {ends[1]:.3f})" if ends else ""
-                column[name] = f"{row['measures'][name]:.3f}{interval}"
-            for name, value in row.get("full", {"measures": {}})["measures"].items():
-                column[name] = f"{value:.3f} (n = {row['full']['n']})"
-            middle, depth = row["median_first_rank"], self.results["method"]["depth"]
-            column["median first rank"] = f"{middle:g}" if middle else f"none within {depth}"
+            columns[f"{half} (n = {row['n']})"] = self._means_of(row)
         return pd.DataFrame(columns)
+
+    def _means_of(self, row: dict) -> dict[str, str]:
+        """Return every measure of a half, `row` of the summary, as text."""
+        means, full = {}, row.get("full")
+        for name in MEASURES:
+            means[name] = f"{row['measures'][name]:.3f}"
+            if name in row["intervals"]:
+                means[name] += " ({:.3f} to {:.3f})".format(*row["intervals"][name])
+        if full:
+            for name, value in full["measures"].items():
+                means[name] = f"{value:.3f} (n = {full['n']})"
+        median_rank, depth = row["median_first_rank"], self.results["method"]["depth"]
+        means["median first rank"] = f"{median_rank:g}" if median_rank else f"none within {depth}"
+        return means
 
     def kinds(self) -> pd.DataFrame:
         """Return nDCG@10 and what is in the first five for each kind, then for head and tail."""
         columns = {}
         for half, by_kind in self.results["by_kind"].items():
-            ndcg = columns[f"{half} nDCG@10"] = {}
-            in_five = columns[f"{half} in five"] = {}
+            ndcg, in_five = {}, {}
             for kind, row in (by_kind | self.results["by_popularity"][half]).items():
                 n, means = row["n"], row["measures"]
                 ndcg[kind] = f"{means['nDCG@10']:.3f}"
                 in_five[kind] = f"{round(means['hit@5'] * n)} of {n}"
+            columns |= {f"{half} nDCG@10": ndcg, f"{half} in five": in_five}
         return pd.DataFrame(columns).fillna("")
 
     def leaderboard(self) -> pd.DataFrame:
@@ -356,23 +373,30 @@ class WriteUp:
 
     def need_claims(self) -> dict:
         """Return the shortest question with several needs, what it asked, what is met of such."""
-        told = self.results["evidence"].get(self.half, {}).get("needs")
+        measured = self._measured_needs(self.half)
         several = [query for query in self.evals.queries.values() if query.needs]
-        if not (several and told):
+        if not (several and measured):
             return {"asked": {}}
         example = min(several, key=lambda query: (len(query.query), query.query_id))
-        return {"example": example.query, "asked": example.needs, "met": told["means"]}
+        return {"example": example.query, "asked": example.needs, "met": measured["means"]}
+
+    def _measured_needs(self, half: str) -> dict | None:
+        """Return what results.json says of the questions with several needs, None for nothing."""
+        return self.results["evidence"].get(half, {}).get("needs")
 
     def needs(self) -> pd.DataFrame:
         """Return what chunks bring to the questions with several needs, by half; see NEEDS_READ."""
         rows = []
         for half in self.rows:
-            told = self.results["evidence"].get(half, {}).get("needs")
-            for context, where in NEEDS_READ.items() if told else ():
-                row = {"half": f"{half} (n = {told['n']})", "read": context}
+            measured = self._measured_needs(half)
+            if not measured:
+                continue
+            for context, where in NEEDS_READ.items():
+                row = {"half": f"{half} (n = {measured['n']})", "read": context}
                 for column, name in NEEDS_SHOWN.items():
-                    low, high = told["intervals"][name + where]
-                    row[column] = f"{told['means'][name + where]:.3f} ({low:.3f} to {high:.3f})"
+                    mean = measured["means"][name + where]
+                    low, high = measured["intervals"][name + where]
+                    row[column] = f"{mean:.3f} ({low:.3f} to {high:.3f})"
                 rows.append(row)
         return pd.DataFrame(rows).set_index("half") if rows else pd.DataFrame()
 
@@ -425,9 +449,11 @@ def _on_test(run: dict) -> str:
     if "halves" not in run:
         return "not looked at" if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
-    told = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
+    words = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
     apart = halves.get(compare.APART)
-    return told + (f"; apart {apart['difference']:+.3f} (n = {apart['n']})" if apart else "")
+    if apart:
+        words += f"; apart {apart['difference']:+.3f} (n = {apart['n']})"
+    return words
 
 
 def _widest(undecided: list[dict], matters: float) -> dict:

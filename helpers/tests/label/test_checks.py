@@ -281,14 +281,14 @@ CASES = {  # check: sets, each with its status and words of the finding, in thei
         (doubles("a/two", "a/two"), "warn", "near-doubles: 1 | Keep one"),
         (doubles("a/two", "b/two"), "pass", ""),
     ],
-    checks.check_reach: [
+    checks.check_coverage: [
         (reaching(5, 10, 9), "pass", "5 of 10 documents reached (50%)"),
         (reaching(4, 10, 9), "fail", "4 of 10 documents reached (40%)", "none reaches"),
         (reaching(3, 100, 3), "pass", "3 of 100 documents"),
         (reaching(2, 100, 3), "fail", "2 of 100 documents"),
         (services("a", "d a"), "warn", "(50%)", "about service fax, service mail, kind note:"),
     ],
-    checks.check_solved: [
+    checks.check_easy_queries: [
         (ranked(1, 3, 2), "pass", "1 of 3 queries solved by r1, by r3"),
         (ranked(3, 2), "warn", "2 of 3 queries solved by r2, by r3", "than q0, q1:"),
     ],

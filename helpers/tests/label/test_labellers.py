@@ -151,7 +151,7 @@ def test_who_has_a_name_also_judges_what_others_judged(folder, monkeypatch, caps
     monkeypatch.setenv("LABELLER", "")
     panel.require_labels(evalset.load(folder))
     assert "1 pair graded differently, to settle" in capsys.readouterr().out
-    assert [turn.pair for turn in panels.pop().asked] == [pair]
+    assert [turn.pair for turn in panels.pop().ahead] == [pair]
     assert rows(folder / JUDGED) == labels
 
 

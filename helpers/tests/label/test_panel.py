@@ -409,7 +409,7 @@ def test_a_grade_is_changed_after_finish(folder, monkeypatch):
     monkeypatch.setattr(panel.Panel, "show", lambda self: panels.append(self))
     panel.reopen(evalset.load(folder), "q1")
     shown = panels.pop()
-    assert len(shown.asked) == 2 and "Its grade so far: " in message(shown)
+    assert len(shown.ahead) == 2 and "Its grade so far: " in message(shown)
     while shown.turn.doc_id != "disk-full":
         shown.buttons["Skip"].click()
     assert "before: grade 2 <q>Delete <old> logs.</q>" in html.unescape(shown.query.value)

@@ -235,7 +235,7 @@ def test_what_was_drawn_comes_last_without_a_sign_and_finish_tells_what_the_stop
     shown = find(finding)
     while not {"Next query"} <= live(shown):
         do(shown, 2 if shown.turn.doc_id == "d11" else 0)
-    first, rest = shown.turn.query_id, [turn.doc_id for turn in shown._rest()]
+    first, rest = shown.turn.query_id, [turn.doc_id for turn in shown._unread()]
     shown.buttons["Next query"].click()
     path = finding / LOG
     lines = logged(finding)

@@ -6,6 +6,7 @@ looks a page up, sets a query aside and finishes. What each key writes, test_pan
 """
 
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import browser_lab
@@ -42,6 +43,12 @@ CORNERS = """([words, side]) => {
 }"""
 CUT_OFF = """() => [...document.querySelectorAll('.jp-OutputArea-output .widget-button')]
     .filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.innerText)"""
+
+FOCUSED = """() => {
+    const box = document.activeElement;
+    if (!box.closest('.jp-OutputArea-output')) return '';
+    return box.ariaLabel || box.labels?.[0]?.innerText || box.innerText;
+}"""
 
 
 def main() -> None:
@@ -96,6 +103,14 @@ class Panel:
 
     def says(self, words: str) -> None:
         self.page.locator(".jp-OutputArea").get_by_text(words).wait_for()
+
+    def focused(self) -> str:
+        """Return the label of what has the focus in the panel, "" for nothing there."""
+        return self.page.evaluate(FOCUSED)
+
+    def waits_for(self, title: str) -> None:
+        """Wait until a document is shown."""
+        self.page.locator("[aria-label=Document] b").filter(has_text=title).first.wait_for()
 
     def rows(self, name: str = "labelling.jsonl") -> list[dict]:
         """Return the objects of the log, or of another file of the set."""
@@ -171,37 +186,53 @@ def reload_judge_the_third_and_finish(panel: Panel) -> None:
     assert sorted(row["relevance"] for row in panel.rows("judgments.jsonl")) == [0, 1, 2]
 
 
-FOCUSED = """() => {
-    const box = document.activeElement;
-    if (!box.closest('.jp-OutputArea-output')) return '';
-    return box.ariaLabel || box.labels?.[0]?.innerText || box.innerText;
-}"""
-
-
 def judge_by_keyboard_alone(panel: Panel) -> None:
     """Judge, be offered an end after five zeros, look a page up, set a query aside and finish."""
     panel.open()
-    keyboard, focused = panel.page.keyboard, lambda: panel.page.evaluate(FOCUSED)
+    go_to_keys(panel)
+    give_zeros(panel, range(5))
+    panel.says("5 zeros in a row: Next query (q) leaves 3 documents unread")
+    look_up_the_last_note(panel)
+    judge_by_either_of_two_lines(panel)
+    give_zeros(panel, (5, 6))
+    set_aside_and_finish(panel)
+
+
+def go_to_keys(panel: Panel) -> None:
+    """Reach the panel by Tab; the first stop is where keys are typed."""
+    keyboard = panel.page.keyboard
     keyboard.press("Escape")
     for _ in range(40):
-        if focused():
+        if panel.focused():
             break
         keyboard.press("Tab")
-    assert focused() == "Keys", f"the first stop of Tab is {focused()!r}"
-    title = panel.page.locator("[aria-label=Document] b")
-    for n in range(5):
-        title.filter(has_text=f"note-{n}").first.wait_for()
-        keyboard.type("0")
-    panel.says("5 zeros in a row: Next query (q) leaves 3 documents unread")
+    assert panel.focused() == "Keys", f"the first stop of Tab is {panel.focused()!r}"
+
+
+def give_zeros(panel: Panel, numbers: Iterable[int]) -> None:
+    """Judge the notes with these numbers 0."""
+    for n in numbers:
+        panel.waits_for(f"note-{n}")
+        panel.page.keyboard.type("0")
+
+
+def look_up_the_last_note(panel: Panel) -> None:
+    """Search for a page, choose it by its number, and go back to the keys."""
+    keyboard = panel.page.keyboard
     keyboard.press("Tab")
-    assert focused() == "Another page", focused()
+    assert panel.focused() == "Another page", panel.focused()
     keyboard.type("shelf 7")
     keyboard.press("Enter")
     panel.says("Type the number of a page there")
     keyboard.type("1")
     keyboard.press("Enter")
-    title.filter(has_text="note-7").first.wait_for()
+    panel.waits_for("note-7")
     keyboard.press("Shift+Tab")
+
+
+def judge_by_either_of_two_lines(panel: Panel) -> None:
+    """Take two lines of which each proves the grade, and give it."""
+    keyboard = panel.page.keyboard
     keyboard.type("j")
     panel.says("Line 1 of 2")
     keyboard.type("o")
@@ -212,13 +243,15 @@ def judge_by_keyboard_alone(panel: Panel) -> None:
     panel.says("Saved: 2")
     assert panel.rows()[-1]["evidence"] == ["A note on disk 7.", "It names shelf 7."]
     assert panel.rows()[-1]["doc_id"] == "note-7"
-    for n in (5, 6):
-        title.filter(has_text=f"note-{n}").first.wait_for()
-        keyboard.type("0")
+
+
+def set_aside_and_finish(panel: Panel) -> None:
+    """Say that no document answers the other query, and finish."""
+    keyboard = panel.page.keyboard
     panel.says("No document judged for this query answers it")
     keyboard.type("n")
     panel.says("all are judged")
-    while focused() != "Finish":
+    while panel.focused() != "Finish":
         keyboard.press("Tab")
     keyboard.press("Enter")
     panel.says("9 new judgments went from the log into the folder")

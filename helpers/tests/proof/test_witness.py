@@ -401,35 +401,37 @@ def test_three_numbers_count_questions(cells, published, scores):
     )
 
 
-def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
-    compared = published["compared_dev"]["runs"]
-    runs = {row["name"]: row["measures"]["nDCG@10"] | row for row in compared}
+@pytest.fixture(scope="module")
+def advice(cells):
+    """Return what the write-up says to do first, and what next."""
     said = html.unescape(cells["r-next"][0]).replace("**", "")
     said = re.sub(r"The other system is .*? stronger\.", "", said)  # its card's own words
-    table = pd.DataFrame(runs.values(), [*runs]).sort_values("difference", ascending=False)
-    for name in table.index[table["verdict"] == "worse"]:
-        assert re.search(rf"Don't switch to .*\*{name}\*", said)
-    best = runs[table.index[table["verdict"] == "better"][0]]
-    halves = best["halves"]
+    first, _, others = said.partition("\n- ")
+    return first, others
+
+
+@pytest.fixture(scope="module")
+def by_gain(published):
+    """Return the compared runs with their numbers in nDCG@10, by name, the largest gain first."""
+    compared = published["compared_dev"]["runs"]
+    runs = {row["name"]: row["measures"]["nDCG@10"] | row for row in compared}
+    table = pd.DataFrame(runs.values(), [*runs])
+    return table.sort_values("difference", ascending=False)
+
+
+def test_what_to_do_first_is_the_best_run_of_the_comparison(advice, by_gain):
+    best = by_gain[by_gain["verdict"] == "better"].iloc[0]
     test, apart, between, newest = (
-        halves[name]
+        best["halves"][name]
         for name in ("test", "test apart from dev", "test minus dev", "test, newest round")
     )
     assert between["verdict"] == "confirmed"
-    waiting = table[table["verdict"] == "too few queries to tell"]
-    assert waiting["difference"].max() < witness.MATTERS
-    widest = waiting["detectable"].idxmax()
-    needed = witness.enough(witness.MATTERS, runs[widest])
-    more = 10 * math.ceil((needed - best["n"]) / 10)
-    pairs = round(sum(map(len, files.grades.values())) / len(files.asked))
-    causes = [card["cause"] for card in published["cards"]]
-    lacking = causes.count("no shared word") + causes.count("missing word")
     tells(
-        said,
-        f"Try BM25 merged with *{best['name'].removeprefix('baseline + ')}*.",
+        advice[0],
+        f"Try BM25 merged with *{best.name.removeprefix('baseline + ')}*.",
         f"On {best['n']} dev questions it gains {best['difference']:+.3f} in nDCG@10 "
         f"(95 % interval, by itself, {best['low']:+.3f} to {best['high']:+.3f}; "
-        f"p = {best['p_holm']:.4f}, adjusted for {len(runs)} comparisons)",
+        f"p = {best['p_holm']:.4f}, adjusted for {len(by_gain)} comparisons)",
         f"On test it's {test['difference']:+.3f} (95 %, by itself: "
         f"{test['low']:+.3f} to {test['high']:+.3f})",
         f"(Test minus dev: {between['difference']:+.3f}, "
@@ -439,10 +441,26 @@ def test_what_to_do_next_follows_from_the_comparison(cells, files, published):
         f", {apart['verdict']} (p = {apart['p']:.4f}), and on the {newest['n']} of the newest "
         f"round, which no earlier version had, {newest['difference']:+.3f} "
         f"({newest['low']:+.3f} to {newest['high']:+.3f}), {newest['verdict']}.",
+    )
+
+
+def test_what_to_do_next_follows_from_the_comparison(advice, by_gain, files, published):
+    for name in by_gain.index[by_gain["verdict"] == "worse"]:
+        assert re.search(rf"Don't switch to .*\*{name}\*", advice[1])
+    waiting = by_gain[by_gain["verdict"] == "too few queries to tell"]
+    assert waiting["difference"].max() < witness.MATTERS
+    widest = waiting.loc[waiting["detectable"].idxmax()]
+    needed = witness.enough(witness.MATTERS, widest)
+    more = 10 * math.ceil((needed - widest["n"]) / 10)
+    pairs = round(sum(map(len, files.grades.values())) / len(files.asked))
+    causes = [card["cause"] for card in published["cards"]]
+    lacking = causes.count("no shared word") + causes.count("missing word")
+    tells(
+        advice[1],
         f"In {lacking} of {len(causes)} dev questions with a misplaced document, the cause",
         f"too few questions to tell: a difference of {witness.MATTERS}",
-        f"as with *{widest}*, it takes {needed} questions",
-        f"Dev has {best['n']}, so label about {more} more",
+        f"as with *{widest.name}*, it takes {needed} questions",
+        f"Dev has {widest['n']}, so label about {more} more",
         f"At {pairs} judged pairs a question that's {pairs * more:,} pairs",
     )
 

@@ -153,7 +153,8 @@ def test_copies_that_cannot_be_read_are_all_refused_before_anything_is_written(s
     assert not (small / "learn" / record.RECORD).exists()
 
 
-def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
+def two_sessions(small):
+    """Copy a session of three exercises and one that goes further; return what passes the week."""
     cells = session()
     cells[2].source = "### Quick test\n\n120 minutes."
     cells[13].source = "### Exercise A3: a long title\n\nDifficulty 1 of 3 · 5 minutes"
@@ -164,8 +165,18 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
     more[3].source = 'check.extra(longest, ["a"], "a")'
     write(small, more, "further/more.ipynb")
     make(small)
-    solve(small, scaled_code=solution("scaled"))
-    put(small, ("scaled", solution("scaled"), "passed"))
+    return [(name, solution(name), "passed") for name in ("longest", "scaled", "shout")]
+
+
+def pass_all(small, entries):
+    """Save the solutions in the copy, and write that their checks passed."""
+    solve(small, **{f"{name}_code": source for name, source, _ in entries})
+    put(small, *entries)
+
+
+def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
+    _, scaled, _ = two_sessions(small)
+    pass_all(small, [scaled])
     for path in sorted((small / "learn").rglob("*.ipynb")):
         os.utime(path, (time.mktime((2026, 11, 21, 14, 42, 0, 0, 0, -1)),) * 2)
     assert [" ".join(line.split()) for line in report(small).split("\n")] == [
@@ -183,9 +194,11 @@ def test_a_report_counts_the_core_path_and_names_what_comes_next(small):
         "",
         f"next: Quick test A (120 minutes) in {NAME}",
     ]
-    week = [(name, solution(name), "passed") for name in ("longest", "scaled", "shout")]
-    solve(small, **{f"{name}_code": source for name, source, _ in week})
-    put(small, *week)
+
+
+def test_a_report_says_that_the_week_is_done_and_what_is_open_beyond_it(small):
+    week = two_sessions(small)
+    pass_all(small, week)
     _, done, end = report(small).partition("\n\nThat was the week: every exercise is done.")
     rest = "README.md: 1 open; next there: A12 longest (10 minutes) in further/more.ipynb"
     assert done and "Well done." in end and end.endswith(rest)
