@@ -14,6 +14,8 @@ from .evalset import EvalSet, EvalSetError
 from .installation import command
 from .runs import Run
 
+MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
+
 
 def read_compared(
     evals: EvalSet, base, systems, split: str, read: Callable[..., Run] | None = None
@@ -169,6 +171,13 @@ def card_command(evals: EvalSet, path: Path) -> list[str]:
     runs.write_card(beside, evals, facts, run.rankings)
     warnings = read_checked(path, evals).warnings
     return [f"card: {beside}", *(f"Warning ({run.name}): {words}" for words in warnings)]
+
+
+def read_cards(evals: EvalSet) -> dict[str, dict]:
+    """Return the cards in `systems/` that say what a system is, by its name."""
+    paths = sorted((evals.folder / "systems").glob("*.json"))
+    cards = {path.stem: files.json_page(path) for path in paths}
+    return {name: card for name, card in cards.items() if "system" in card}
 
 
 # Which runs are of one system.

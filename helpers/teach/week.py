@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..measure import files, inert, report, results
+from ..measure import files, inert, report, results, systems
 from ..measure.evalset import EvalSet
 from ..measure.inert import Markup
 from ..measure.installation import TEMPLATES
@@ -15,7 +15,6 @@ from . import eight_questions, figures, practice, predictions, record
 from .check.passed import passed_checks
 
 PAGE, PICTURE = "your_week.html", "your_week.png"
-MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 LABEL = 41  # letters over a bar, beside its count
 
 
@@ -79,7 +78,7 @@ def counts_of_week(
     found = round(n * summary["measures"]["hit@5"])
     bars["base"] = Bar("BM25 alone", found, n, is_pale=bool(run))
     if run:
-        name = run["name"].replace(MERGED, "BM25 merged with ")
+        name = _in_words(evals, run["name"])
         bars["merged"] = Bar(name, round(n * run["halves"]["test"]["means"]["hit@5"]), n)
     if pairs := practice.readings(evals):
         equal = sum(stored == yours for stored, yours in pairs)
@@ -91,6 +90,15 @@ def counts_of_week(
     for when, right in eight_questions.counts().items():
         bars[when] = Bar(f"eight questions, {when} the week", right, 8, is_pale=when == "before")
     return bars
+
+
+def _in_words(evals: EvalSet, name: str) -> str:
+    """Return a run's name; of a merged one, "BM25 merged with a small embedding model"."""
+    if not name.startswith(systems.MERGED):
+        return name
+    system = name.removeprefix(systems.MERGED)
+    card = systems.read_cards(evals).get(system, {})
+    return f"BM25 merged with {card.get('in_short') or system}"
 
 
 def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> dict:

@@ -8,7 +8,6 @@ import functools
 import math
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ from ..measure import (
     compare,
     evalset,
     evidence,
-    files,
     inert,
     pages,
     report,
@@ -59,7 +57,6 @@ NEEDS_SHOWN = {
 }
 ANY_QUOTE = f"any quote, {evidence.BUDGET:,} tokens"  # two ways to count a label's evidence
 SUFFICES = f"what suffices, {evidence.BUDGET:,} tokens"
-MERGED = "baseline + "  # begins the name of a run that merges BM25's ranking with another
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
 MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
@@ -107,7 +104,7 @@ class WriteUp:
         compared = results["compared_dev"]
         by_gain = [run | {"gain": run["measures"][run["primary"]]} for run in compared["runs"]]
         by_gain.sort(key=lambda run: -run["gain"]["difference"])
-        self.systems = _systems(evals.folder / "systems")
+        self.systems = systems.read_cards(evals)
         self.compared = compared | {"runs": by_gain}
         filters = {"names": self.in_words, "some": _first_names, "median": median}
         self.template = inert.template(TEMPLATE, p=stats.p_text, **filters)
@@ -122,11 +119,11 @@ class WriteUp:
         in_italics = []
         for name in names:
             words = inert.Markup("*{}*")
-            if name.startswith(MERGED):
+            if name.startswith(systems.MERGED):
                 words = inert.Markup("BM25 merged with *{}*")
             elif name in self.quoted_chunk_sets("dev"):
                 words = inert.Markup("*{}* chunks")
-            in_italics.append(words.format(name.removeprefix(MERGED)))
+            in_italics.append(words.format(name.removeprefix(systems.MERGED)))
         *most, last = in_italics
         return inert.Markup(", ").join(most) + " and " + last if most else last
 
@@ -191,8 +188,8 @@ class WriteUp:
         {} where test confirms none that may matter; the gain is that of the half that gains less.
         """
         for run in saved.confirmed(self.compared):
-            name = run["name"].removeprefix(MERGED)
-            is_merged = run["name"].startswith(MERGED)
+            name = run["name"].removeprefix(systems.MERGED)
+            is_merged = run["name"].startswith(systems.MERGED)
             if not is_merged or name not in self.systems:
                 continue
             may_matter = run["bounds"][1] > self.compared["matters"]
@@ -419,12 +416,6 @@ class WriteUp:
             by_kind = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common())
             rows[name] = {"queries": str(kinds.total()), "by kind": by_kind}
         return pd.DataFrame(rows).T
-
-
-def _systems(folder: Path) -> dict[str, dict]:
-    """Return the cards that say what a system is, by its name."""
-    cards = {path.stem: files.json_page(path) for path in sorted(folder.glob("*.json"))}
-    return {name: card for name, card in cards.items() if "system" in card}
 
 
 # Filters of the template.

@@ -75,6 +75,9 @@ def done(own, drawn, memory, monkeypatch, capsys):
     record.write_answers("after", "".join(right))  # after the right ones were told
     (own.folder / "notes.md").write_text("## q2\nIt's `full`, not filled.\n")
     memory["passed checks"] = {"causes"}
+    (own.folder / "systems").mkdir(exist_ok=True)
+    card = json.dumps({"system": "BERT", "in_short": "a small model"})
+    (own.folder / "systems" / "dense.json").write_text(card)
     better = run("baseline + dense", 306 / 354, "better", "confirmed")
     others = run("lucky", 1, "better", "not confirmed"), run("even", 1, "too few", "confirmed")
     lower = run("lower", 1, "better", "confirmed")
@@ -88,7 +91,7 @@ def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
     parts = words_of(done)
     assert parts["top"].startswith(f"Your week A search over 2 documents ({own.name}), measured")
     search, labels, days, eight, failure, after = [*parts.values()][1:]
-    assert "277 of 354 test questions. BM25 merged with dense , chosen on dev" in search
+    assert "277 of 354 test questions. BM25 merged with a small model , chosen on dev" in search
     assert "has one for 306 ." in search and "that's 0.634 after 0.559. The" in search
     gain = "The difference in nDCG@10, +0.070 (95 % interval +0.040 to +0.100), confirms"
     assert search.endswith(f"{gain} what dev showed.")
