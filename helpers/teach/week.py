@@ -15,7 +15,7 @@ from . import eight_questions, figures, practice, predictions, record
 from .check.passed import passed_checks
 
 PAGE, PICTURE = "your_week.html", "your_week.png"
-LABEL = 41  # letters over a bar, beside its count
+LABEL = 36  # letters over a bar, beside its count
 
 
 class Bar(NamedTuple):
@@ -93,12 +93,12 @@ def counts_of_week(
 
 
 def _in_words(evals: EvalSet, name: str) -> str:
-    """Return a run's name; of a merged one, "BM25 merged with a small embedding model"."""
+    """Return a run's name; of a merged one, "BM25 with a small embedding model"."""
     if not name.startswith(systems.MERGED):
         return name
     system = name.removeprefix(systems.MERGED)
     card = systems.read_cards(evals).get(system, {})
-    return f"BM25 merged with {card.get('in_short') or system}"
+    return f"BM25 with {card.get('in_short') or system}"
 
 
 def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> dict:

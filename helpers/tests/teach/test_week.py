@@ -91,7 +91,7 @@ def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
     parts = words_of(done)
     assert parts["top"].startswith(f"Your week A search over 2 documents ({own.name}), measured")
     search, labels, days, eight, failure, after = [*parts.values()][1:]
-    assert "277 of 354 test questions. BM25 merged with a small model , chosen on dev" in search
+    assert "277 of 354 test questions. BM25 with a small model , chosen on dev" in search
     assert "has one for 306 ." in search and "that's 0.634 after 0.559. The" in search
     gain = "The difference in nDCG@10, +0.070 (95 % interval +0.040 to +0.100), confirms"
     assert search.endswith(f"{gain} what dev showed.")
