@@ -61,15 +61,17 @@ def counts(evals: EvalSet) -> dict[str, str | int]:
         documents += f" of {how_many(size['kinds'], 'kind')}"
     if size["services"]:
         documents += f" about {how_many(size['services'], 'service')}"
-    marks = Counter(mark for query in queries for mark in (query.split, query.popularity) if mark)
-    by_mark = ", ".join(f"{n:d} {mark}" for mark, n in sorted(marks.items()))
+    marks = []  # two ways to divide the queries
+    for field in ("split", "popularity"):
+        sizes_of = Counter(getattr(query, field) for query in queries if getattr(query, field))
+        marks.append(", ".join(f"{n:d} {mark}" for mark, n in sorted(sizes_of.items())))
     grades = Counter(judgment.relevance for judgment in evals.judgments)
     by_grade = ", ".join(f"{n:d} of grade {grade:d}" for grade, n in sorted(grades.items()))
     return {
         "documents": documents,
         "tokens (cl100k_base)": f"{sum(lengths):,}: shortest document {min(lengths):d}, "
         f"median {median(lengths):.0f}, longest {max(lengths):,}",
-        "queries": f"{len(queries):d}: {by_mark}",
+        "queries": f"{len(queries):d}: {'; '.join(filter(None, marks))}",
         "queries that no document answers": len(evals.unanswered),
         "judgments": f"{len(evals.judgments)}: {by_grade}",
         "documents reached by a query": f"{reached} ({reached / len(lengths):.0%})",

@@ -55,10 +55,7 @@ NEEDS_SHOWN = {
     "needs met": "need recall",
     "all needs met": "all needs met",
 }
-ANY_QUOTE = f"any quote, {evidence.BUDGET:,} tokens"  # two ways to count a label's evidence
-SUFFICES = f"what suffices, {evidence.BUDGET:,} tokens"
 FULL = "full hit@5"  # of all questions here: 0 for one without a full answer
-MOST_NAMED = 20  # queries named in a sentence
 SHARE = 20  # reranking looks at one document in so many
 BESIDE = "README.md labeling_guide.md notes.md retrieval_queries.jsonl judgments.jsonl results.json"
 
@@ -106,7 +103,7 @@ class WriteUp:
         by_gain.sort(key=lambda run: -run["gain"]["difference"])
         self.systems = systems.read_cards(evals)
         self.compared = compared | {"runs": by_gain}
-        filters = {"names": self.in_words, "some": _first_names, "median": median}
+        filters = {"names": self.in_words, "median": median}
         self.template = inert.template(TEMPLATE, p=stats.p_text, **filters)
 
     def section(self, name: str, **more: object):
@@ -145,6 +142,7 @@ class WriteUp:
             "useful": useful,
             "full": full,
             "failing": [kind.name for kind in useful[1:] if kind.side == "poor"],
+            "hardest": self._hardest(),
             "advised": self._advised(),
             "widest": _widest(by_verdict["too_few"], self.compared["matters"]),
             "pairs_each": round(len(self.evals.judgments) / n_asked),
@@ -194,27 +192,40 @@ class WriteUp:
                 continue
             may_matter = run["bounds"][1] > self.compared["matters"]
             if may_matter and compare.APART in run["halves"]:
-                system = self.systems[name].get("in_short") or self.in_words([name])
-                gain = min(run["gain"]["difference"], run["halves"]["test"]["difference"])
-                return {"run": run, "system": system, "gain": math.floor(gain * 100) / 100}
+                return self._advice(run, self.systems[name])
         return {}
 
-    def chunk_claims(self) -> dict[str, Any]:
-        """Return what the sentences say of dev: the other chunk sets, the best last, and `turned`.
+    def _advice(self, run: dict, card: dict) -> dict[str, Any]:
+        """Return what the sentences say of a run that merges BM25 with the system of a card."""
+        test = run["halves"]["test"]
+        gain = min(run["gain"]["difference"], test["difference"])
+        kinds = [{"kind": kind, **means} for kind, means in run.get("by_kind", {}).items()]
+        name = run["name"].removeprefix(systems.MERGED)
+        return {
+            "run": run,
+            "card": card,
+            "system": card.get("in_short") or self.in_words([name]),
+            "gain": math.floor(gain * 100) / 100,
+            "kinds": sorted(kinds, key=lambda kind: kind["difference"]),
+        }
 
-        `turned` are chunks that hold more than the baseline's by one count and less by the other,
-        of several those furthest apart; `gains` are the two: any quote, and what suffices.
+    def _hardest(self) -> dict[str, Any]:
+        """Return the kind whose questions most often have no full answer, and who has one (0 to 1).
+
+        {} where each question has one, or none has, or all are of one kind.
         """
-        quotes, others = self.quotes(), self.chunk_sets()
+        rows = self.rows[self.half]
+        has_full = rows.get(FULL, pd.Series(float("nan"), rows.index)).notna()
+        by_kind = has_full.groupby(rows["kind"]).mean()
+        if has_full.nunique() == 1 or len(by_kind) == 1:
+            return {}
+        return {"name": by_kind.idxmin(), "mean": by_kind.min()}
+
+    def chunk_claims(self) -> dict[str, Any]:
+        """Return what the chunk sets hold, and those of dev beside the baseline's, best last."""
+        others = self.chunk_sets()
         others = others[others.index == "dev"].sort_values("difference", kind="stable")
-        recall = quotes[quotes.index == "dev"].set_index("chunks")[[ANY_QUOTE, SUFFICES]]
-        gains = recall - recall.reindex([self.results["method"]["chunker"]]).iloc[0]
-        gains = gains[gains[ANY_QUOTE] * gains[SUFFICES] < 0]
-        claims = {"quotes": quotes, "others": others.to_dict("records"), "turned": "", "gains": []}
-        if len(gains):
-            turned = (gains[ANY_QUOTE] - gains[SUFFICES]).abs().idxmax()
-            claims |= {"turned": turned, "gains": [*gains.loc[turned]]}
-        return claims
+        return {"quotes": self.quotes(), "others": others.to_dict("records")}
 
     def shares(self, measure: str = "hit@5") -> list[Share]:
         """Return the share of all questions of the half, then of each kind, highest first.
@@ -277,17 +288,18 @@ class WriteUp:
 
     def quotes(self) -> pd.DataFrame:
         """Return what the chunk sets of each half hold: any quote of a label, and what suffices."""
+        within = f"{evidence.BUDGET:,} tokens"
         columns = {
             "any_quote.evidence hit@5": "any quote, first five",
             "means.evidence hit@5": "what suffices, first five",
-            f"any_quote.{evidence.DECIDES}": ANY_QUOTE,
-            f"means.{evidence.DECIDES}": SUFFICES,
+            f"any_quote.{evidence.DECIDES}": f"any quote, {within}",
+            f"means.{evidence.DECIDES}": f"what suffices, {within}",
         }
         return self._chunk_columns(columns)
 
     def chunk_sets(self) -> pd.DataFrame:
         """Return how the chunk sets of each half differ from the baseline's, and the verdict."""
-        names = ("difference", "low", "high", "verdict", "reason")
+        names = ("difference", "low", "high", "verdict", "p_holm")
         return self._chunk_columns({f"against.{name}": name for name in names})
 
     def _chunk_columns(self, columns: dict[str, str | int]) -> pd.DataFrame:
@@ -418,14 +430,6 @@ class WriteUp:
         return pd.DataFrame(rows).T
 
 
-# Filters of the template.
-
-
-def _first_names(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more or "none"
-
-
 # Rules: what the numbers decide.
 
 
@@ -438,7 +442,7 @@ def questions_needed(row: dict, difference: float) -> int:
 def _on_test(run: dict) -> str:
     """Return what test says of a run that was compared on dev, if it was looked at there."""
     if "halves" not in run:
-        return "not looked at" if run["verdict"] in (BETTER, WORSE) else ""
+        return "not chosen" if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]
     words = f"{halves['test']['difference']:+.3f}, {halves['test minus dev']['verdict']}"
     apart = halves.get(compare.APART)

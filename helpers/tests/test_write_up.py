@@ -84,7 +84,7 @@ def no_full_answers(content):
 
 BEST = "baseline + dense-minilm-titled"
 ADVICE = "next", "It's *baseline + dense-minilm-titled* in the tables"
-PROOF = "numbers", "had the proof among the first five"
+PROOF = "numbers", "the sentences that prove a document useful"
 UNLIKE = {  # what a set doesn't show, and the words of a section that it then leaves out
     "no test half": (lambda content: content["summary"].pop("test"), "ranks", "The halves differ"),
     "no full answers": (no_full_answers, "numbers", "that have a full answer"),
@@ -124,7 +124,12 @@ UNLIKE = {  # what a set doesn't show, and the words of a section that it then l
     "none of the newest round": (
         lambda content: named(content, BEST)["halves"].pop("test, newest round"),
         "next",
-        "of the newest round",
+        "on the 77 of the newest round",
+    ),
+    "gains by kind weren't counted": (
+        lambda content: named(content, BEST).pop("by_kind"),
+        "next",
+        "Kinds differ: on dev *mismatch* changes by +0.237 (27 questions), *entity* by -0.093",
     ),
     "enough questions": (
         lambda content: content["compared_dev"].update(matters=0.5),
@@ -134,7 +139,7 @@ UNLIKE = {  # what a set doesn't show, and the words of a section that it then l
     "no words are lacking": (
         lambda content: [card.update(cause="tie") for card in content["cards"]],
         "next",
-        "Bridge the words",
+        "Add missing words",
     ),
     "no evidence": (lambda content: content.update(evidence={}), *PROOF),
     "none on test": (lambda content: content["evidence"].pop("test"), *PROOF),
@@ -146,7 +151,7 @@ UNLIKE = {  # what a set doesn't show, and the words of a section that it then l
     "other chunks": (
         lambda content: content.update(evidence={}),
         "chunks",
-        "We compared each set of chunks",
+        "Each set of chunks was held",
     ),
     "better chunks": (
         lambda content: content["evidence"]["dev"]["sets"]["recursive"]["against"].update(
@@ -240,12 +245,16 @@ def every_question(content, useful, kind=None):
             row["measures"]["hit@5"] = useful
 
 
-TRY = " Merging it with a small embedding model gains "
+TRY = " Merging it with a small embedding model "
+RAISES = f"{TRY}raises the 78% to 86%, and gains "
 LEADS = {  # what changes, and what the lead then says or doesn't
-    "a fusion that dev and test hold": (lambda content: None, f"{TRY}0.07 nDCG@10 or more on both"),
+    "a fusion that dev and test hold": (
+        lambda content: None,
+        f"{RAISES}0.07 nDCG@10 or more on both",
+    ),
     "the smaller gain": (
         lambda content: named(content, BEST)["halves"]["test"].update(difference=0.0599),
-        f"{TRY}0.05 nDCG@10 or more on both halves: try that first.**",
+        f"{RAISES}0.05 nDCG@10 or more on both halves: try that first.**",
     ),
     "test doesn't confirm it": (UNLIKE["not confirmed"][0], "everyday words.**"),
     "nothing is better": (UNLIKE["nothing else was measured"][0], "everyday words.**"),
@@ -253,7 +262,11 @@ LEADS = {  # what changes, and what the lead then says or doesn't
         lambda content: every_question(content, 0.0, "alert"),
         "It fails on *mismatch* and *alert* questions.",
     ),
-    "no kind fails": (lambda content: every_question(content, 1.0), f"answer for 63%.{TRY}"),
+    "fewer useful pages": (
+        lambda content: named(content, BEST)["halves"]["test"]["means"].update({"hit@5": 0.7}),
+        f"{TRY}gains 0.07 nDCG@10",
+    ),
+    "no kind fails": (lambda content: every_question(content, 1.0), f"answer for 63%.{TRY}gains "),
     "no full answers": (no_full_answers, "five for 78% of questions. It fails when"),
 }
 
@@ -268,7 +281,7 @@ def test_the_lead_says_only_what_is_so(ours, name):
     lead = said(page, "verdict")
     assert lead.startswith("**BM25 puts a useful page in the first five for ")
     assert lead.endswith("**") and " **" not in lead and told in lead
-    assert len(lead.split()) <= 45
+    assert len(lead.split()) <= 50
 
 
 def test_a_set_that_waits_for_labels_or_has_one_round_says_so(ours, values):
@@ -282,7 +295,7 @@ def test_a_set_that_waits_for_labels_or_has_one_round_says_so(ours, values):
         assert told in said(page, "corpus")
     page.values = values | {"marked": values["marked"].iloc[:0], "kinds": 0, "services": 0}
     assert "dev half only." in said(page, "corpus") and " documents, " in said(page, "corpus")
-    assert "Some queries are shown apart" not in said(page, "ranks")
+    assert "How does BM25 do on the newest" not in said(page, "ranks")
 
 
 # Tables.
@@ -367,8 +380,8 @@ def test_the_board_says_what_test_says_of_a_run_or_that_nothing_confirms_it(smal
     halves = {"test": {"difference": 0.05}, "test minus dev": {"verdict": stats.CONTRADICTED}}
     apart = {compare.APART: {"difference": 0.02, "n": 11}}
     for verdict, unseen in (
-        (stats.BETTER, "not looked at"),
-        (stats.WORSE, "not looked at"),
+        (stats.BETTER, "not chosen"),
+        (stats.WORSE, "not chosen"),
         (stats.SAME, ""),
         (stats.TOO_FEW, ""),
     ):
@@ -427,18 +440,15 @@ def test_a_reranker_sees_a_small_share_of_the_corpus(small):
         assert told.startswith(f"- {documents:,} documents are a small corpus.") == is_small
 
 
-def test_imperfect_queries_wait_for_a_repair_and_are_named_up_to_twenty(small):
+def test_imperfect_queries_wait_for_a_repair(small):
     page = made(small, ("q", 0, 3), half="dev")
     rows = page.rows["dev"]
     rows["nDCG@10"] = [1, 0.5, 0.5]
     rows["relevant"] = [{"disk-full": 1}, {"disk-full": 1}, {"queue-full": 1, "disk-full": 1}]
     assert (page.values["reorder"], page.values["fetch"]) == (["q1"], ["q2"])
-    names = [f"q{n}" for n in range(22)]
-    told = said(page, "repairs", reorder=names, fetch=[])
-    assert told.startswith("22 of 3 dev queries score below 1 in nDCG@10.")
-    assert "22 queries (q0, q1, q2," in told and "q19 and 2 more).\n- **Better" in told
-    assert "isn't among them: 0 queries (none)." in told
-    assert "q19).\n" in said(page, "repairs", reorder=names[:20], fetch=[])
+    told = said(page, "repairs")
+    assert told.startswith("2 of 3 dev queries score below 1 in nDCG@10.")
+    assert "can help 1 query: every" in told and "is needed for 1 query: a" in told
 
 
 # What the folder of a set says.
@@ -461,6 +471,24 @@ def test_sections_say_what_is_missing_where_it_is(small):
     assert html.unescape(said(made(small), "bar")).startswith(told)
 
 
+def test_the_bar_names_the_kind_with_the_fewest_full_answers(small):
+    page = made(small, ("a", 3, 4), ("b", 1, 2))
+    page.rows["test"][write_up.FULL] = [1.0, 0.0, 1.0, None, 0.0, None]
+    assert page._hardest() == {"name": "b", "mean": 0.5}
+    page.rows["test"][write_up.FULL] = [1.0, 0.0, 1.0, 0.0, 0.0, 1.0]
+    assert page._hardest() == {}
+    page.rows["test"][write_up.FULL] = None
+    assert page._hardest() == {}
+
+
+def test_a_low_first_score_hints_only_where_its_interval_is_beyond_chance(small):
+    page, row = made(small), {"AUROC": 0.7, "high": 0.9, "unanswerable": 9}
+    for low, told in ((0.51, "hints at them."), (0.5, "isn't shown to give them away.")):
+        words = said(page, "apart", told_apart={"test": row | {"low": low}})
+        assert f"A low score at rank 1 {told} Take one query" in words
+    assert "A low score" not in said(page, "apart", told_apart={"test": None})
+
+
 def test_cards_say_what_the_systems_are(small):
     files.write(small.folder / "systems" / "b.json", '{"system": "of 2021", "windows": "ten"}')
     files.write(small.folder / "systems" / "a.json", '{"packages": {}}')
@@ -474,7 +502,7 @@ def test_cards_say_what_the_systems_are(small):
 
 PLACE = (
     " *On test* tells of runs that were chosen on dev and named with the day (settings.json, "
-    "confirmed). The others weren't looked at there."
+    "confirmed)."
 )
 
 

@@ -39,7 +39,7 @@ def test_the_data_card_counts_documents_queries_and_labels(counted):
     assert data_card.counts_table(counted) == FACTS
     marked = {q: query._replace(popularity="head") for q, query in [*counted.queries.items()][:2]}
     aside = counted._replace(queries=counted.queries | marked, unanswered={"z": marked})
-    row = "| queries | 3: 2 dev, 2 head, 1 test |\n| queries that no document answers | 1 |"
+    row = "| queries | 3: 2 dev, 1 test; 2 head |\n| queries that no document answers | 1 |"
     assert row in data_card.counts_table(aside)
     plain = {"d3": counted.documents["d3"]}  # of no kind, about no service
     assert data_card.counts(counted._replace(documents=plain))["documents"] == "1"
