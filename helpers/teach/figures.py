@@ -208,7 +208,7 @@ def intervals(
         ax.plot(value, y, "o", color=DARK, markersize=8)
         place = {"ha": "center", "fontsize": LETTERS[PAGE], "path_effects": HALO}
         ax.text(value, y - 0.2, f"{value:{form}}", **place)
-        words.append(f"{name} {value:{form}} ({low:{form}} to {high:{form}})")
+        words.append(f"{' '.join(name.split())} {value:{form}} ({low:{form}} to {high:{form}})")
     name_rows(ax, [*rows])
     ax.set_ylim(len(rows) - 0.6, -0.8)
     show(ax, title, ", ".join(words), below)
@@ -356,8 +356,8 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     """
     base = next(name for name in recall.index if name not in verdicts)
     recall = recall.sort_values(budget, ascending=False, kind="stable")
-    ax = axes(1.9 + 0.42 * len(recall))
-    place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS[7]}
+    ax = axes(1.9 + 0.42 * len(recall), PAGE)
+    place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS[PAGE]}
     ax.axvline(recall.at[base, budget], color="black", linestyle=":", linewidth=1)
     for y, (name, row) in enumerate(recall.iterrows()):
         ax.plot(row, [y] * len(row), ":", marker="o", color=GREY, linewidth=1, markersize=3)
@@ -372,8 +372,8 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {in_words(verdicts)}"
-    below = f"evidence recall within {', '.join(columns)} tokens,\n"
-    below += f"a mark each; large mark and number: {budget:,}"
+    below = f"evidence recall within {', '.join(columns)}\n"
+    below += f"tokens, a mark each; large mark and number: {budget:,}"
     show(ax, title, words, below)
 
 

@@ -132,7 +132,8 @@ def code_cells(cell, stub: str, folded: bool) -> list:
         return [new_code_cell(stub), new_code_cell(MARKER.sub("", cell.source), metadata=looks)]
     outputs = [clean_output(output) for output in cell.outputs]
     tags = ["hide-output"] if folded and outputs else []
-    if "given" in cell.metadata.get("tags", []):  # it stands in a session, too
+    hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
+    if hidden or "given" in cell.metadata.get("tags", []):  # it stands in a session, too
         tags.append("hide-input")
     looks = {"tags": tags}
     return [new_code_cell(cell.source, outputs=outputs, metadata=looks)]

@@ -76,6 +76,8 @@ def test_each_interval_has_a_row_with_its_value(drawn):
     assert marks["None"][2:] == [(0.25, 0), (0.75, 0), (-0.2, 1), (0.0, 1)]
     assert [text for text, *_ in texts(ax)] == ["0.50", "-0.10"]
     assert words == "Found. a 0.50 (0.25 to 0.75), b -0.10 (-0.20 to 0.00)"
+    figures.intervals({"round 7\n0% disputed": (0.5, 0.25, 0.75)}, "Found", "what")
+    assert drawn[1][1] == "Found. round 7 0% disputed 0.50 (0.25 to 0.75)"
 
 
 def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
@@ -157,6 +159,7 @@ def test_evidence_by_budget(drawn):
     figures.evidence_by_budget(recall, {"fixed": stats.WORSE, "x": stats.BETTER}, 2000)
     figures.evidence_by_budget(recall * 0, verdicts, 2000)  # nothing found
     (ax, told), (other, _), (none, _) = drawn
+    assert ax.figure.get_figwidth() == figures.PAGE  # a telephone shows its letters
     assert rows(ax) == ["small", "fixed", "x"]  # the highest at the budget comes first
     marks = points(ax)
     large = [line.get_xydata()[0] for line in ax.lines if line.get_markersize() == 9]

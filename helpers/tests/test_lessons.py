@@ -195,3 +195,11 @@ def test_further_notebooks_open_alone_and_repeat_the_code_of_a_session_as_it_sta
         assert title.startswith("# ") and title.endswith("?"), title
         assert re.fullmatch(wanted, needs), needs
         assert cells[1].source.startswith("import "), "nothing runs before it has what it needs"
+
+
+def test_the_trap_lab_begins_with_its_picture_and_folds_what_that_needs():
+    lab = next(path for path in workbook.FURTHER if path.stem == "trap_lab")
+    _, *cells = filter(learn.is_code, read(lab).cells)
+    shown = next(n for n, cell in enumerate(cells) if "figures.show(" in cell.source)
+    folded = [cell.metadata.get("jupyter", {}).get("source_hidden") for cell in cells[: shown + 1]]
+    assert folded == [True] * len(folded)

@@ -223,8 +223,9 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert words(ax.figure.legends[0].get_texts()) == labels
     assert len({bar.get_facecolor() for bar in ax.patches}) == len(labels)
     assert texts(ax)[:-4] == [  # of the parts that have room for it
-        ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, 1), ("0.4", 1.7, 1),
+        ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, 1),
     ]  # fmt: skip
+    assert ax.figure.get_figwidth() == figures.PAGE  # a telephone shows its letters
     assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, 1)]  # where bars end
     assert texts(ax)[-2:] == [("rival#0", 0, -0.3), ("wanted#2", 0, 0.7)]
     assert title(ax) == "“disk” gives the first 5.0 points more, all words together 4.1"
@@ -232,6 +233,9 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert words(own.figure.legends[0].get_texts()) == labels
     assert title(own) == "“disk” brings the first page 5.0 of its 6.2 points"
     assert own.get_xlabel() == "score for “my question”"
+    ranking.score_parts({"long name " * 9: {"disk": 1}}, "long question " * 4)
+    assert max(len(words) for words, *_ in texts(drawn[-1][0])) <= figures.LINE[figures.PAGE]
+    assert "question long\nquestion" in drawn[-1][0].get_xlabel()
 
 
 def test_a_learners_own_ranking_is_written_beside_their_copy(drawn, tmp_path, capsys, monkeypatch):
@@ -402,8 +406,8 @@ NAMED = [  # (picture, what it shows, names of x and y, where each text lies fro
     (corpus.overlap, [FRAME], "share of content words found in a relevant document", "", ""),
     (ranking.weights, [{"one": [3.0, 1.0]}, 2], "documents that hold", "weight (IDF)", "l"),
     (ranking.saturation, [lambda n, *_: n, 1, 0, 9], "how often the word", "score, for", "l"),
-    (ranking.score_parts, [BARS], "score", "", "ccccllll"),
-    (ranking.score_parts, [BARS, "?"], "score for “?”", "", "ccccllll"),
+    (ranking.score_parts, [BARS], "score", "", "cccllll"),
+    (ranking.score_parts, [BARS, "?"], "score for “?”", "", "cccllll"),
     (scores.first_k, [["a"], {"a": 1}, 1], "rank; filled: relevant; not found: none", "", "cl"),
     (scores.measures_by_place, [{"RR": [1.0, 0.5]}, "b", 2], "rank of b", "", "l"),
     (scores.gains_against_ideal, [["a"], {"a": 1}, 1], "grade × discount", "", "clcl"),
@@ -431,6 +435,8 @@ def test_axes_have_their_names_and_texts_stand_beside_their_places(
 ):
     picture(*shown)
     ax = drawn[0][0]
-    (x_name, y_name), placed = named(ax), [text.get_ha() for text in ax.texts if text.get_text()]
+    (x_name, y_name), written = named(ax), [text for text in ax.texts if text.get_text()]
+    usual = figures.LETTERS[ax.figure.get_figwidth()]
     assert x_name.startswith(x) and (y_name.startswith(y) if y else y_name == "")
-    assert "".join(side[0] for side in placed) == sides
+    assert "".join(text.get_ha()[0] for text in written) == sides
+    assert [text.get_text() for text in written if text.get_fontsize() < usual - 1] == []

@@ -1,5 +1,6 @@
 """Pictures of session B: chunks, weights and scores."""
 
+import textwrap
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -11,11 +12,12 @@ from ...measure.inert import Markup, mark_words, template, visible, without_mark
 from ...measure.installation import TEMPLATES
 from ...measure.text import how_many, snippet
 from .. import record
-from ..figures import DARK, GREEN, HALO, LIGHT, PALE, axes, in_words, show
+from ..figures import DARK, GREEN, HALO, LETTERS, LIGHT, LINE, PAGE, PALE, axes, in_words, show
 
 STACKED = 5  # words that have a part of their own
-WIDE = 0.06  # of the longest bar, for a number inside a part
-INSIDE = {"ha": "center", "va": "center", "fontsize": 12, "path_effects": HALO}
+WIDE = 0.08  # of the longest bar, for a number inside a part
+SMALL = {"fontsize": LETTERS[PAGE]}
+INSIDE = {"ha": "center", "va": "center", "path_effects": HALO} | SMALL
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
 TINTS, SHARED = ("#dbe8f4", "#fdf0dc"), "#a9bccd"  # of chunks in turn; of what two share
@@ -154,18 +156,19 @@ def score_parts(bars: dict[str, dict[str, float]], question: str = "") -> plt.Fi
     parts = pd.DataFrame(bars).astype(float)  # words by bars
     order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
-    ax = axes(1.6 + 0.8 * len(bars) + 0.1 * len(stacked))
+    ax = axes(1.6 + 0.8 * len(bars) + 0.12 * len(stacked), PAGE)
     if others := len(parts) - len(stacked):
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
     _stack(ax, stacked)
     for row, name in enumerate(bars):
-        ax.text(0, row - 0.3, shortened_to(name, 66), fontsize=12)
+        ax.text(0, row - 0.3, shortened_to(name, LINE[PAGE]), **SMALL)
     ax.set(yticks=[], ylim=(len(bars) - 0.4, -0.7))
     ax.margins(x=0.12)
-    ax.figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=12)
+    ax.figure.legend(loc="outside lower left", ncols=2, frameon=False, **SMALL)
     values = "; ".join(f"{name}: {in_words(bar, '.2f')}" for name, bar in bars.items())
     title = _heaviest(parts.iloc[:, 0]) if question else _ahead(parts)
-    show(ax, title, f"{values}.", f"score for “{question}”" if question else "score")
+    below = textwrap.fill(f"score for “{question}”", LINE[PAGE]) if question else "score"
+    show(ax, title, f"{values}.", below)
     return ax.figure
 
 
@@ -195,7 +198,7 @@ def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:
                 ax.text(*bar.get_center(), f"{bar.get_width():.1f}", **INSIDE)
     ends = parts.clip(lower=0).sum()
     for row, (end, total) in enumerate(zip(ends, sums, strict=True)):
-        ax.annotate(f" {total:.1f}", (end, row), va="center", fontsize=12)
+        ax.annotate(f" {total:.1f}", (end, row), va="center", **SMALL)
 
 
 def result_card(

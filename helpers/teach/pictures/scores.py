@@ -25,7 +25,7 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
         ax.text(rank, 0.5, doc_id, ha="center", va="center", color=ink, size=14)
     ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
     shares = f"hit@{k} = {found > 0:d}\nrecall@{k} = {found}/{len(relevant)}\nP@{k} = {found}/{k}"
-    ax.text(last + 0.8, 0.5, shares, va="center", linespacing=1.4)
+    ax.text(last + 0.8, 0.5, shares, va="center", linespacing=1.4, fontsize=12)
     ax.set(xlim=(0.3, last + 0.7), ylim=(-0.15, 1.15), xticks=range(1, last + 1), yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
@@ -46,11 +46,12 @@ def gains_against_ideal(ranking: list[str], grades: dict[str, int], k: int) -> N
                 gain = grade / math.log2(rank + 1)
                 color, ink = (DARK, "white") if grade == max(grades.values()) else (PALE, "black")
                 bar = ax.barh(y, gain, 0.8, left, color=color, edgecolor="white")
-                ax.bar_label(bar, [f"{doc_id}\nrank {rank}"], label_type="center", color=ink)
+                look = {"label_type": "center", "color": ink, "fontsize": 12}
+                ax.bar_label(bar, [f"{doc_id}\nrank {rank}"], **look)
                 words.append(f"{name}: {doc_id} at rank {rank} adds {gain:.2f}")
                 left += gain
         dcg[name] = left
-        ax.text(left, y, f" {left:.2f}", va="center")
+        ax.text(left, y, f" {left:.2f}", va="center", fontsize=12)
     name_rows(ax, [*dcg])
     ax.set_xlim(0, 1.1 * max(dcg.values()) or 1)
     ndcg = dcg["yours"] / dcg["ideal"] if dcg["ideal"] else 0.0  # no positive grade
@@ -87,7 +88,7 @@ def one_draw(values: np.ndarray, seed: int) -> None:
     means = both.mean(axis=1)
     ax.plot(means, [0, 1], "|", color=LIGHT, markersize=60, markeredgewidth=3)
     for y, mean in enumerate(means):
-        ax.text(mean, y + 0.48, f"mean {mean:.3f}", ha="center", va="center")
+        ax.text(mean, y + 0.48, f"mean {mean:.3f}", ha="center", va="center", fontsize=12)
     name_rows(ax, ["our values", "one draw"])
     ax.set_ylim(1.65, -0.5)
     title = f"One draw leaves out {len(missed)} of {n} queries: its mean is "
@@ -159,10 +160,11 @@ def needs_and_documents(met: pd.DataFrame, where: str) -> None:
     ax.plot([0, 1], [0, 1], color="black", linewidth=1, linestyle=":")
     for (x, y), n in pd.concat([documents, needs], axis=1).value_counts().items():
         color = {1: DARK, 0: GREY, -1: LIGHT}[np.sign(y - x)]
-        ax.plot(x, y, "o", color=color, markersize=15)
-        ax.text(x, y, n, ha="center", va="center", color="white")
-    ax.text(0.03, 0.8, "needs met,\ndocuments missing", color=DARK)
-    ax.text(0.97, 0.1, "documents found,\nneeds not met", color=LIGHT, ha="right")
+        ax.plot(x, y, "o", color=color, markersize=17)
+        ax.text(x, y, n, ha="center", va="center", color="white", fontsize=12)
+    look = {"fontsize": 12, "va": "center"}
+    ax.text(0.03, 0.85, "needs met,\ndocuments missing", color=DARK, **look)
+    ax.text(0.97, 0.15, "documents found,\nneeds not met", color=LIGHT, ha="right", **look)
     ax.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
     more, less = sum(needs > documents), sum(needs < documents)
     title = f"Of {len(met)} queries, needs are met better than documents are found "

@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import nbformat
+import pandas as pd
 import pytest
 from conftest import write_rows
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from helpers.label import audit, manifest
-from helpers.measure import evalset, runs
+from helpers.measure import evalset, runs, stats
 from helpers.teach import cards, copies, exercises, workbook
 
 OF_SESSION_C = (
@@ -153,6 +154,7 @@ def test_what_goes_further_than_session_a_counts_another_set(graded):
         "a-groups-run": "4 groups of queries; the largest has 1: q4",
         "a-audit-groups": "4 groups by full answers; 4 with",
         "f-leaks-strict-run": "2 groups by any relevant document; the largest",
+        "f-leaks-chance": "On 152 queries chance moves a lead by 0.06 either way",  # our own set
     })  # fmt: skip
     shows(play(FURTHER["agreement"], graded), {
         "f-agreement-read": "11 pairs; readers: not said",
@@ -193,7 +195,7 @@ def test_the_sessions_and_the_write_up_report_zeros_on_the_least_set_there_is(fo
     assert audit.folder_findings(evals)[-1].status == "pass" and manifest.freeze_command(evals) == 0
 
 
-def test_b_and_c_go_on_without_the_optional_chunker(tmp_path):
+def test_the_notebooks_go_on_without_the_optional_chunker(tmp_path):
     """A learner left its stubs: no set, no run and no row of it, and nothing stops."""
     copy = tmp_path / "evals"
     shutil.copytree(evalset.DEFAULT, copy, ignore=shutil.ignore_patterns("runs", "chunks"))
@@ -211,6 +213,25 @@ def test_b_and_c_go_on_without_the_optional_chunker(tmp_path):
     results = json.loads((copy / "results.json").read_text(encoding="utf-8"))
     assert {*results["evidence"]["dev"]["sets"]} >= {"fixed", "paragraph"}
     assert "recursive" not in results["evidence"]["dev"]["sets"]
+    for name, last in (("how_many_queries", "f-many-systems"), ("judge", "f-judge-systems")):
+        saved = play(FURTHER[name], copy, last).space["saved"]
+        assert [run.name for run in saved] == ["fixed", "paragraph"]
+
+
+def test_kappa_is_told_by_round_with_the_share_of_pairs_that_were_disputed_before():
+    fields = ["round", "query_id", "doc_id", "first", "second"]
+    read = [(1, "q", n, n % 2, n % 2 ^ (n < 2)) for n in range(8)]  # the first two differ
+    again = [(2, "q", n, n % 2, second) for n, second in ((0, 1), (1, 1), (2, 0), (3, 0))]
+    shown = []
+    ids = "f-agreement-disputed", "f-agreement-kappas", "f-agreement-picture"
+    for rows in (read + again, read, read + [(2, *row[1:]) for row in read]):
+        names = {"pd": pd, "stats": stats, "evals": SimpleNamespace(grades=(0, 1))}
+        names |= {"figures": SimpleNamespace(intervals=lambda *told: shown.append(told))}
+        run_cells(FURTHER["agreement"], *ids, rounds=pd.DataFrame(rows, columns=fields), **names)
+    titles = [title for _, title, _ in shown]
+    found = "Kappa is 0.00 or less where many pairs were disputed, elsewhere 0.50 or more"
+    assert titles == [found, "Kappa from 0.50 to 0.50", "Kappa from 0.50 to 0.50"]
+    assert [*shown[0][0]] == ["round 1, 8 pairs\n0% disputed", "round 2, 4 pairs\n50% disputed"]
 
 
 def test_session_c_needs_session_b_first(graded):

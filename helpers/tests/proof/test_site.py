@@ -130,10 +130,12 @@ def test_exercises_are_numbered_and_what_gives_an_answer_away_is_folded(pages):
     assert "cell_input" in lesson and "cell_input" not in write_up
 
 
-def test_code_that_a_further_notebook_repeats_of_a_session_is_folded():
+def test_code_that_a_further_notebook_repeats_or_folds_is_folded():
     cells = {tag: new_code_cell("x = 1", metadata={"tags": [tag]}) for tag in ("given", "setup")}
     shown = {tag: site.code_cells(cell, "", True)[0].metadata for tag, cell in cells.items()}
     assert shown == {"given": {"tags": ["hide-input"]}, "setup": {"tags": []}}
+    cell = new_code_cell("x = 1", metadata={"jupyter": {"source_hidden": True}})
+    assert site.code_cells(cell, "", True)[0].metadata == {"tags": ["hide-input"]}
 
 
 @with_sphinx
