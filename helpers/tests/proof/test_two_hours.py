@@ -14,7 +14,7 @@ from helpers.teach.exercises import PLAN, is_check, is_code, read_lessons, regio
 
 FOLDED = re.compile(r"<details.*?</details>", re.DOTALL)
 ROW = re.compile(r"^\| ([^|\n]+) \| (\d+) \|$", re.MULTILINE)
-ELSEWHERE = re.compile(r"\b(?:session [ABC]|part \d|section \d|last cell|tomorrow)\b")
+ELSEWHERE = re.compile(r"\b(?:session [ABC]|part \d|last cell|tomorrow)\b", re.IGNORECASE)
 ALONE = "my_causes"  # it's an answer, not a tool
 
 
