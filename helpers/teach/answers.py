@@ -5,12 +5,16 @@ from pathlib import Path
 
 from nbformat import v4
 
-from ..measure import evalset, files, report
-from .check import passed, quick_test
+from ..measure import evalset, files, inert, report, results
+from .check import failures, passed, quick_test
 from .exercises import LESSONS, is_further, read_lessons, session_letter
 
 ANSWERS = evalset.DEFAULT.parent / "learn-answers"  # ignored by git, as all of learn-*
 PART = re.compile(r"^## (.+) \((\d+) minutes\)$", re.MULTILINE)
+CAUSES_TABLE = (
+    "For the set that comes with the workbook. After the colon, any one is enough.\n\n"
+    "| query | cause | what shows it |\n|---|---|---|\n"
+)
 COLUMNS = '<main style="columns:2 22em;font-size:.75em">'  # of a few sheets of paper one
 FORM = (
     "## For your first timed run\n\n| part | planned | began | ended | what stopped you |\n"
@@ -40,7 +44,22 @@ def answers_of(name: str, session, notebooks: Path = LESSONS):
             if check.startswith("quiz "):
                 reasons = [question.reason for question in quick_test.questions_of(letter)]
                 texts.append("\n".join(f"{n}. {why}" for n, why in enumerate(reasons, 1)))
+            elif check == "causes":
+                cards = results.read_results(evalset.DEFAULT)["cards"]
+                texts.append(causes_of(cards[: failures.READ_AT_LEAST]))
     parts = PART.findall("\n".join(cell["source"] for cell in session["cells"]))
     rows = [f"| {title} | {minutes} | | | |" for title, minutes in parts]
     texts.append(FORM + "\n".join(rows))
     return v4.new_notebook(cells=[v4.new_markdown_cell(text) for text in texts])
+
+
+def causes_of(cards: list[dict]) -> str:
+    """Return failure cards as a table: the cause of each by rule, and all that shows it."""
+    rows = []
+    for card in cards:
+        told, proof = failures.CAUSES[card["cause"]]
+        shown = [
+            inert.inert(item) if isinstance(item, str) else f"{item:.2f}" for item in proof(card)
+        ]
+        rows.append(f"| {card['query_id']} | {card['cause']} | {told}: {', '.join(shown)} |")
+    return CAUSES_TABLE + "\n".join(rows)

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import nbformat
 import yaml
+from nbformat import v4
 
 from ..measure import evalset, files, results
 from . import LearnError
+from .check.passed import place_of_exercise
 from .exercises import LESSONS, exercises_of, is_code, is_further, read_lessons, regions
 from .record import RECORD
 
 LEARN = evalset.DEFAULT.parent / "learn"
 SHORT = LESSONS / "exercises" / "two_hours.yaml"
-PART = re.compile(r"^## \d\. (.+) \(\d+ minutes\)$", re.MULTILINE)
 STUB = ("# YOUR CODE HERE", 'raise NotImplementedError("not started yet")')
 OWN_SET = (
     'os.environ.setdefault("EVALS", "{}")  # your copy of the set, unless EVALS names another\n'
@@ -62,20 +63,44 @@ def learn_command(
 
 
 def in_two_hours(lessons: dict[str, nbformat.NotebookNode], plan: Path = SHORT):
-    """Return the cells of the copies that a plan names, as one notebook below its title.
+    """Return the cells that a plan names, as one notebook below its title.
 
-    Raises LearnError: which cells no lesson has.
+    Raises LearnError: which cell or exercise no lesson has.
     """
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
-    wanted = " ".join(content["cells"]).split()
     cells = {cell.id: cell for lesson in lessons.values() for cell in lesson.cells}
-    if missing := [name for name in wanted if name not in cells]:
-        raise LearnError(f"{plan.name}: no lesson has the cells {', '.join(missing)}")
-    title = nbformat.v4.new_markdown_cell(content["title"].strip(), id="title")
-    made = nbformat.v4.new_notebook(cells=[title, *(cells[name] for name in wanted)])
-    for cell in made.cells:  # a part is shorter here
-        cell.source = PART.sub(r"## \1", cell.source)
-    return made
+    made = [v4.new_markdown_cell(content["title"].strip(), id="title")]
+    for number, entry in enumerate(content["cells"]):
+        try:
+            if isinstance(entry, str):
+                made += [cells[name] for name in entry.split()]
+            else:
+                ((kind, wanted),) = entry.items()
+                made.append(_joint(kind, wanted, cells, f"joint-{number}"))
+        except (LookupError, ValueError) as error:
+            raise LearnError(f"{plan.name}: no lesson has {error}") from None
+    return v4.new_notebook(cells=made)
+
+
+def _joint(kind: str, wanted: str | dict[str, str], cells: dict, cell_id: str):
+    """Return a cell that joins others: words or code of the plan, or part of a lesson.
+
+    Raises LookupError or ValueError, which names what is not there.
+    """
+    if kind == "text":
+        return v4.new_markdown_cell(wanted.strip(), id=cell_id)
+    if kind == "code":
+        return v4.new_code_cell(wanted.strip(), id=cell_id)
+    if kind == "given":
+        solution = place_of_exercise(wanted).solution
+        if not solution:
+            raise ValueError(f"the exercise {wanted}")
+        return v4.new_code_cell(solution, id=cell_id)
+    ((name, words),) = wanted.items()
+    before, found, after = cells[name].source.partition(words)
+    if not found:
+        raise ValueError(f"{words!r} in the cell {name}")
+    return v4.new_markdown_cell(found + after, id=name)
 
 
 def _write_missing(folder: Path, texts: dict[str, str]) -> list[str]:

@@ -1,7 +1,8 @@
 """Answers to print: every solution and reason, no marker, and the minutes of the parts."""
 
+from helpers.measure import evalset, results
 from helpers.teach import answers, exercises
-from helpers.teach.check import quick_test
+from helpers.teach.check import failures, quick_test
 
 
 def test_each_session_has_a_page_with_every_solution_reason_and_part():
@@ -32,3 +33,25 @@ def test_pages_are_written_for_sessions_alone(tmp_path):
     assert lines[0].endswith(f"{names[0]} written: print it")
     page = (tmp_path / "answers" / names[0]).read_text(encoding="utf-8")
     assert "<h2" in page and "<pre" in page
+
+
+def test_the_page_of_session_c_names_the_causes_of_the_three_lowest_cards():
+    """Each thing that it names passes the check alone, and none of those cards' is missing."""
+    name, session = [*exercises.read_lessons().items()][2]
+    texts = [cell.source for cell in answers.answers_of(name, session).cells]
+    (page,) = [text for text in texts if "| query | cause |" in text]
+    found = results.read_results(evalset.DEFAULT)
+    cards = {card["query_id"]: card for card in found["cards"]}
+    lowest = sorted(found["per_query"], key=lambda row: row["measures"].get("nDCG@10", 1))
+    lowest = [row["query_id"] for row in lowest if row["query_id"] in cards][:3]
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| q")]
+    shown = {}
+    for query_id, cause, told in rows[1:]:
+        shown[query_id] = [(cause, proof) for proof in told.rpartition(": ")[2].split(", ")]
+    assert [*shown] == lowest
+    by_rule = {query_id: cards[query_id]["cause"] for query_id in lowest}
+    for query_id, readings in shown.items():
+        assert len(readings) == len(failures.CAUSES[by_rule[query_id]].proof(cards[query_id])) > 0
+        for reading in readings:
+            named = {q: readings[0] for q, readings in shown.items()}
+            failures.causes(named | {query_id: reading}, by_rule, cards)

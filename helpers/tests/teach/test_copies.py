@@ -5,6 +5,7 @@ import errno
 import shutil
 
 import pytest
+import yaml
 
 from helpers.__main__ import in_words
 from helpers.measure import evalset, files
@@ -173,20 +174,48 @@ def test_a_full_disk_is_told_and_leaves_all_as_it_was(small, monkeypatch, fresh)
     assert (small / "learn").exists() is fresh
 
 
-def test_two_hours_are_cells_of_the_lessons_below_a_title(house, tmp_path):
+@pytest.fixture
+def two_hours(house, tmp_path):
+    """Return a function that makes the short notebook of a small session by a plan's cells."""
     write(house, session())
     lessons = copies.copies_of_lessons(house / "notebooks", house / "learn")
-    first, *_ = lessons.values()
-    plan = tmp_path / "two.yaml"
-    ids = [cell.id for cell in first.cells[1:4]]
-    plan.write_text(f"title: '# Two'\ncells: ['{ids[2]} {ids[0]}', '{ids[1]}']\n")
-    first.cells[1].source = "## 1. Search (90 minutes)\n\nWords"
-    made = copies.in_two_hours(lessons, plan)
-    assert [cell.id for cell in made.cells] == ["title", ids[2], ids[0], ids[1]]
-    assert made.cells[0].source == "# Two" and made.cells[2].source == "## Search\n\nWords"
-    plan.write_text("title: x\ncells: [gone, lost]\n")
-    with pytest.raises(LearnError, match="two.yaml: no lesson has the cells gone, lost"):
-        copies.in_two_hours(lessons, plan)
+
+    def made(*entries):
+        plan = tmp_path / "two.yaml"
+        plan.write_text(yaml.safe_dump({"title": "# Two", "cells": [*entries]}))
+        return copies.in_two_hours(lessons, plan).cells
+
+    return made
+
+
+def test_two_hours_are_cells_of_the_lessons_below_a_title(two_hours):
+    title, *cells = two_hours("further scale", "loud")
+    assert title.source == "# Two"
+    assert [cell.id for cell in cells] == ["further", "scale", "loud"]
+
+
+def test_two_hours_join_cells_by_words_code_parts_and_given_solutions(two_hours):
+    entries = [
+        {"text": "So:"},
+        {"code": "x = 1"},
+        {"given": "dcg"},
+        {"from": {"further": "louder"}},
+    ]
+    _, text, code_cell, given, part = two_hours(*entries)
+    assert (text.cell_type, text.source) == ("markdown", "So:")
+    assert (code_cell.cell_type, code_cell.source) == ("code", "x = 1")
+    assert given.source.startswith("def dcg(") and "SOLUTION" not in given.source
+    assert (part.id, part.source) == ("further", "louder.")
+    assert len({text.id, code_cell.id, given.id}) == 3
+
+
+@pytest.mark.parametrize(("entry", "missing"), [
+    ("gone", "'gone'"), ({"from": {"gone": "x"}}, "'gone'"), ({"given": "gone"}, "exercise gone"),
+    ({"from": {"further": "softer"}}, "'softer' in the cell further"),
+])  # fmt: skip
+def test_two_hours_name_what_no_lesson_has(two_hours, entry, missing):
+    with pytest.raises(LearnError, match=f"two.yaml: no lesson has .*{missing}"):
+        two_hours(entry)
 
 
 def test_short_copies_stand_in_a_folder_of_their_own(tmp_path):
@@ -197,8 +226,7 @@ def test_short_copies_stand_in_a_folder_of_their_own(tmp_path):
     assert not folder.exists() and (tmp_path / "learn-short" / "evals").exists()
     made = exercises.read_notebook(tmp_path / "learn-short" / "two_hours.ipynb")
     heads = [cell.source for cell in made.cells if "## Exercise" in cell.source]
+    stubs = [cell for cell in made.cells if copies.STUB[0] in cell.source]
     checks = [cell for cell in made.cells if exercises.is_check(cell)]
-    assert len(heads) == len(checks) == 6 and ": fusion" in heads[-1]
-    minutes = sum(int(exercises.PLAN.search(head)[1]) for head in heads)
-    assert 40 <= minutes <= 70
-    assert not any(copies.PART.search(cell.source) for cell in made.cells)
+    assert len(heads) == len(stubs) == len(checks) == 6 and ": name the failure" in heads[-1]
+    assert sum(int(exercises.PLAN.search(head)[1]) for head in heads) == 65
