@@ -281,6 +281,8 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
     ax.set_xlim(-0.03, 1.03)
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
+    if len(kinds) > 1:
+        title = f"Lowest mean on {where}: {kinds.index[0]}, {kinds['mean'].iloc[0]:.2f}"
     below = f"{name} of each query (line: mean; square: below 0.5)"
     show(ax, title, f"Means of {name}: {in_words(kinds['mean'], '.3f')}.", below)
 
@@ -325,10 +327,10 @@ def forest(compared: dict, width: float = 7) -> None:
     ax.set(yticks=[], ylim=(len(runs) - 0.5, -0.8))
     verdicts = [run["verdict"] for run in runs]
     verdict_legend(ax, verdicts)
-    differing = sum(verdict in (stats.BETTER, stats.WORSE) for verdict in verdicts)
-    title = f"Shown to differ from the baseline: {differing} of {len(runs)} systems"
+    better, worse = verdicts.count(stats.BETTER), verdicts.count(stats.WORSE)
+    title = f"Better than the baseline: {better} of {len(runs)} systems; worse: {worse}"
     measure = " or ".join(dict.fromkeys(run["primary"] for run in runs))
-    show(ax, title, "; ".join(words), f"difference in {measure}; grey: too small to matter")
+    show(ax, title, "; ".join(words), f"difference in {measure}; grey: within ±{matters:g}")
 
 
 def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
@@ -367,8 +369,8 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     ax.set_xlim(0, 1.05 * recall.to_numpy().max() or 1)
     verdict_legend(ax, [*verdicts.values(), ""])
     better, worse = ([*verdicts.values()].count(word) for word in (stats.BETTER, stats.WORSE))
-    title = f"At {budget:,} tokens {better or 'none'} of {len(verdicts)} ways to cut better than "
-    title += f"{base}, {worse or 'none'} worse"
+    title = f"Within {budget:,} tokens {better or 'none'} of {len(verdicts)} ways to cut "
+    title += f"{'are' if better > 1 else 'is'} better than {base}, {worse or 'none'} worse"
     columns = [f"{column:,}" for column in recall.columns]
     rows = "; ".join(f"{name}: {' '.join(map(short, row))}" for name, row in recall.iterrows())
     words = f"By tokens {', '.join(columns)}: {rows}. At {budget:,}: {in_words(verdicts)}"

@@ -92,7 +92,7 @@ def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
     assert len({*low, *high}) == 6  # equal points lie apart, in the row of their kind
     assert all(abs(y) < 0.45 for _, y in low) and all(abs(y - 1) < 0.45 for _, y in high)
     assert points(ax)["|"] == [(pytest.approx(0.4 / 3), 0), (pytest.approx(2 / 3), 1)]
-    assert title(ax) == "3 of 6 dev queries score below 0.5"
+    assert title(ax) == "Lowest mean on dev: a, 0.13"
     places = [y for _, y in points(many)["o"]]  # many equal ones stay in their row
     assert len({*places}) == 40 and max(map(abs, places)) < 0.41
     assert sum(places) == pytest.approx(0)
@@ -133,9 +133,9 @@ def test_the_forest_shows_each_run_with_its_interval_and_verdict(drawn):
         "<": [(-0.2, 3)],
     }
     assert (ax.patches[0].get_x(), ax.patches[0].get_width()) == (-0.05, 0.1)
-    assert title(ax) == "Shown to differ from the baseline: 2 of 4 systems"
+    assert title(ax) == "Better than the baseline: 1 of 4 systems; worse: 1"
     assert "open +0.050 (-0.100 to +0.200), too few queries to tell; one -0.200, too few" in told
-    assert named(ax)[0].endswith("grey: too small to matter")
+    assert named(ax)[0].endswith("grey: within ±0.05")
     assert [shown.figure.get_figwidth() for shown in (ax, page)] == [7, 5]
 
 
@@ -172,8 +172,8 @@ def test_evidence_by_budget(drawn):
     legend = words(ax.figure.legends[0].get_texts())
     assert legend == ["the baseline", stats.WORSE, stats.TOO_FEW]
     assert named(ax)[0].startswith("evidence recall within 500, 1,000, 2,000, 4,000, 8,000")
-    assert title(ax) == "At 2,000 tokens none of 2 ways to cut better than fixed, 1 worse"
-    assert title(other) == "At 2,000 tokens 1 of 2 ways to cut better than small, 1 worse"
+    assert title(ax) == "Within 2,000 tokens none of 2 ways to cut is better than fixed, 1 worse"
+    assert title(other) == "Within 2,000 tokens 1 of 2 ways to cut is better than small, 1 worse"
     assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
 
 

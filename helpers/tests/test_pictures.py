@@ -228,7 +228,7 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert ax.figure.get_figwidth() == figures.PAGE  # a telephone shows its letters
     assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, 1)]  # where bars end
     assert texts(ax)[-2:] == [("rival#0", 0, -0.3), ("wanted#2", 0, 0.7)]
-    assert title(ax) == "“disk” gives the first 5.0 points more, all words together 4.1"
+    assert title(ax) == "The first leads by 4.1 points; “disk” alone gives it 5.0"
     assert words(few.figure.legends[0].get_texts()) == ["one"]  # few words stand for themselves
     assert words(own.figure.legends[0].get_texts()) == labels
     assert title(own) == "“disk” brings the first page 5.0 of its 6.2 points"
@@ -374,7 +374,7 @@ def test_a_histogram_marks_its_ends_and_what_was_seen(drawn):
     for p, share in ((0.0746, ".07"), (0.0004, "Fewer than .001"), (1.0, "1.00")):
         scores.flipped_means(np.array([0.1, -0.2, 0.4]), p, "new minus baseline")
         ax = drawn[-1][0]
-        assert title(ax) == f"{share} of the coin tosses lie at least as far out as +0.100"
+        assert title(ax) == f"{share} of the means with random signs are as far from 0 as +0.100"
         assert upright(ax) == [0.1, -0.1] and texts(ax)[0][:2] == ("seen +0.100", 0.1)
 
 

@@ -100,10 +100,12 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
     """
     rows = {name: sizes[half == name].sort_values(ascending=False) for name in sorted({*half})}
     ax = figures.axes(0.9 + 0.5 * len(rows), figures.PAGE)
-    edge = {"edgecolor": "white", "linewidth": min(0.5, 60 / len(sizes))}  # many are thin
+    edge = min(0.5, 60 / len(sizes))  # many are thin, and those of one query have none
     size = {"va": "center", "fontsize": figures.LETTERS[figures.PAGE]}
     for y, of in enumerate(rows.values()):
-        ax.barh([y] * len(of), of, 0.7, of.cumsum() - of, color=DARK, **edge)
+        edges = np.where(of > 1, edge, 0)
+        look = {"color": DARK, "edgecolor": "white", "linewidth": edges}
+        ax.barh([y] * len(of), of, 0.7, of.cumsum() - of, **look)
         ax.text(of.iloc[0] / 2, y, of.iloc[0], color="white", ha="center", **size)
     figures.name_rows(ax, [f"{name}: {how_many(len(of), 'group')}" for name, of in rows.items()])
     title = "No full answer is in both halves"

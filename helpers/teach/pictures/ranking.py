@@ -182,8 +182,8 @@ def _ahead(parts: pd.DataFrame) -> str:
     """Return which word does most to put the first column ahead of the second."""
     gap = parts.iloc[:, 0] - parts.iloc[:, 1]
     word = gap.idxmax()
-    points = f"gives the first {gap[word]:.1f} points more, all words together {gap.sum():.1f}"
-    return f"“{shortened_to(word, 16)}” {points}"
+    alone = f"“{shortened_to(word, 16)}” alone gives it {gap[word]:.1f}"
+    return f"The first leads by {gap.sum():.1f} points; {alone}"
 
 
 def _stack(ax: plt.Axes, parts: pd.DataFrame) -> None:

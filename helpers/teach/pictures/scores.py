@@ -119,7 +119,7 @@ def flipped_means(differences: np.ndarray, p: float, name: str) -> None:
     side = "left" if seen > 0 else "right"
     ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=side)
     share = "Fewer than .001" if p < 0.001 else short(p)
-    title = f"{share} of the coin tosses lie at least as far out as {seen:+.3f}"
+    title = f"{share} of the means with random signs are as far from 0 as {seen:+.3f}"
     words = f"{name}: histogram of {PATTERNS:,} means with random signs; p {p:.4f}"
     show(ax, title, words, "mean difference with signs tossed", "tosses")
 
