@@ -29,9 +29,9 @@ COLOURS = 32  # of a stored picture
 DARK, LIGHT, GREEN, GREY, PALE = "#1f4e79", "#c96f1a", "#4a8577", "#6e6e6e", "#9fb6c9"
 BAND = "#e3e6ea"
 HALO = [withStroke(linewidth=3, foreground="white")]  # letters over a line stay readable
-PAGE = 5  # inches: a figure of the write-up, to be read on a telephone
-LETTERS = {7: 12, PAGE: 11.5}  # points on a figure of so many inches
-LINE = {7: 70, PAGE: 50}  # letters of a line of its title
+WIDTH = 5  # inches of a figure, whose letters a telephone can show
+LETTERS = 11.5  # points
+LINE = 50  # letters of a line of its title
 
 
 def with_sliders(draw: Callable, **controls: tuple[float, float, float, float]) -> None:
@@ -62,18 +62,17 @@ def open_page(versions: bool = True) -> None:
         print("Python", platform.python_version(), *(f"· {p} {version(p)}" for p in PACKAGES))
 
 
-def axes(height: float, width: float = 7) -> plt.Axes:
-    """Return the axes of a figure of so many inches, with letters that a telephone can show."""
-    with plt.rc_context({"font.size": LETTERS[width]}):
-        return plt.subplots(figsize=(width, height))[1]
+def axes(height: float) -> plt.Axes:
+    """Return the axes of a figure that is so many inches high."""
+    with plt.rc_context({"font.size": LETTERS}):
+        return plt.subplots(figsize=(WIDTH, height))[1]
 
 
 def show(ax: plt.Axes, title: str, values: str, x: str = "", y: str = "") -> None:
     """Name a figure and its axes, and display it with `values` for who cannot see it."""
-    width = ax.figure.get_figwidth()
-    ax.set_title(textwrap.fill(title, LINE[width]), fontsize=LETTERS[width] + 1)
-    ax.set_xlabel(x, fontsize=LETTERS[width])
-    ax.set_ylabel(y, fontsize=LETTERS[width])
+    ax.set_title(textwrap.fill(title, LINE), fontsize=LETTERS + 1)
+    ax.set_xlabel(x, fontsize=LETTERS)
+    ax.set_ylabel(y, fontsize=LETTERS)
     display_figure(ax.figure, f"{title}. {values}")
 
 
@@ -151,7 +150,7 @@ def verdict_legend(ax: plt.Axes, verdicts: list[str]) -> None:
     for verdict, look in VERDICTS.items():
         if verdict in verdicts:
             ax.plot([], [], linestyle="none", label=verdict or "the baseline", **look)
-    size = LETTERS[ax.figure.get_figwidth()] - 1
+    size = LETTERS - 1
     ax.figure.legend(loc="outside lower left", frameon=False, fontsize=size, ncols=2)
 
 
@@ -174,7 +173,7 @@ def name_ends(ax: plt.Axes, x: float, ends: pd.Series, apart: float = 0.065) -> 
     place = {
         "va": "center",
         "textcoords": ("offset points", "data"),
-        "fontsize": LETTERS[ax.figure.get_figwidth()],
+        "fontsize": LETTERS,
         "arrowprops": {"arrowstyle": "-", "linewidth": 0.6, "relpos": (0, 0.5), "shrinkA": 0},
     }
     for name, end in ends.items():
@@ -200,13 +199,13 @@ def intervals(
     rows: dict[str, tuple], title: str, below: str, form: str = ".2f", at: float | None = None
 ) -> None:
     """Plot {name: (value, low, high)} as a point and its interval a row, with a line at `at`."""
-    ax, words = axes(1.2 + 0.5 * len(rows), PAGE), []
+    ax, words = axes(1.2 + 0.5 * len(rows)), []
     if at is not None:
         ax.axvline(at, color="black", linewidth=1, linestyle="--")
     for y, (name, (value, low, high)) in enumerate(rows.items()):
         ax.plot([low, high], [y, y], color=DARK, linewidth=2.5)
         ax.plot(value, y, "o", color=DARK, markersize=8)
-        place = {"ha": "center", "fontsize": LETTERS[PAGE], "path_effects": HALO}
+        place = {"ha": "center", "fontsize": LETTERS, "path_effects": HALO}
         ax.text(value, y - 0.2, f"{value:{form}}", **place)
         words.append(f"{' '.join(name.split())} {value:{form}} ({low:{form}} to {high:{form}})")
     name_rows(ax, [*rows])
@@ -223,15 +222,15 @@ def shares_in_five(shares: Sequence, bar: float, full: Sequence = ()) -> None:
     if full:
         panels["full answer"] = full
     heights = [len(panel) + 2 for panel in panels.values()]  # a title takes two rows
-    with plt.rc_context({"font.size": LETTERS[PAGE]}):
-        size = PAGE, 0.6 + 0.27 * sum(heights)
+    with plt.rc_context({"font.size": LETTERS}):
+        size = WIDTH, 0.6 + 0.27 * sum(heights)
         figure, places = plt.subplots(
             len(panels), figsize=size, sharex=True, squeeze=False, height_ratios=heights
         )
     told = []
     for ax, (what, panel) in zip(places[:, 0], panels.items(), strict=True):
         told.append(_draw_shares(ax, panel, bar, what))
-    ax.set_xlabel(f"share of questions, 95 % intervals; dashed: {bar:.0%}", size=LETTERS[PAGE])
+    ax.set_xlabel(f"share of questions, 95 % intervals; dashed: {bar:.0%}", size=LETTERS)
     display_figure(figure, " ".join(told))
 
 
@@ -243,7 +242,7 @@ def _draw_shares(ax: plt.Axes, shares: Sequence, bar: float, what: str) -> str:
         ax.plot([share.low, share.high], [y, y], color=look["color"], linewidth=2)
         ax.plot(share.mean, y, **look)
         weight = "normal" if share.side == "open" else "bold"
-        place = {"va": "center", "size": LETTERS[PAGE], "weight": weight}
+        place = {"va": "center", "size": LETTERS, "weight": weight}
         ax.annotate(f" {share.mean:.0%} {told}", (1.02, y), **place)
         ends = f"{share.low:.2f} to {share.high:.2f}"
         words.append(f"{share.name} {share.found} of {share.n} ({ends}), {told}")
@@ -251,7 +250,7 @@ def _draw_shares(ax: plt.Axes, shares: Sequence, bar: float, what: str) -> str:
     name_rows(ax, [share.name for share in shares])
     ax.set_xlim(0, 1.02)
     title = f"A {what} in the first five: {_clears(shares, bar)}"
-    ax.set_title(textwrap.fill(title, LINE[PAGE]), fontsize=LETTERS[PAGE] + 1)
+    ax.set_title(textwrap.fill(title, LINE), fontsize=LETTERS + 1)
     return f"{title}. {'; '.join(words)}."
 
 
@@ -271,7 +270,7 @@ def _clears(shares: Sequence, bar: float) -> str:
 def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     """Plot a point for each query (columns `kind`, `value`), lowest kind first."""
     kinds = values.groupby("kind")["value"].agg(["mean", "size"]).sort_values("mean")
-    ax = axes(1.2 + 0.42 * len(kinds), PAGE)
+    ax = axes(1.2 + 0.42 * len(kinds))
     rows = kinds.index.get_indexer(values["kind"])
     places = equal_apart(rows, values["value"].round(2), 0.8, 6)
     low = values["value"] < 0.5
@@ -292,9 +291,9 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     labels = ["1", "2", "3", "4-5", "6-10", "11-100", "none"]
     edges = [0, 1, 2, 3, 5, 10, 100, np.inf]
     counts = pd.cut(ranks.fillna(np.inf), edges, labels=labels).value_counts(sort=False)
-    ax = axes(2.6, PAGE)
+    ax = axes(2.6)
     bars = ax.bar(labels, counts, color=[DARK] * 5 + [LIGHT, LIGHT])
-    ax.bar_label(bars, fontsize=LETTERS[PAGE])
+    ax.bar_label(bars, fontsize=LETTERS)
     ax.margins(y=0.12)  # room for the labels below the title
     ax.yaxis.get_major_locator().set_params(integer=True)
     ax.grid(axis="x", visible=False)
@@ -308,13 +307,13 @@ def first_ranks(ranks: pd.Series, where: str) -> None:
     )
 
 
-def forest(compared: dict, width: float = 7) -> None:
+def forest(compared: dict) -> None:
     """Plot each run of compare.compare: its difference, interval and verdict, the first on top."""
     matters, runs, words = compared["matters"], compared["runs"], []
-    ax = axes(1.7 + 0.55 * len(runs), width)
+    ax = axes(1.7 + 0.55 * len(runs))
     ax.axvspan(-matters, matters, color=BAND)  # what changes no decision
     ax.axvline(0, color="black", linewidth=1)
-    place = {"ha": "center", "fontsize": LETTERS[width] - 1, "path_effects": HALO}
+    place = {"ha": "center", "fontsize": LETTERS - 1, "path_effects": HALO}
     for y, run in enumerate(runs):
         row, look = run["measures"][run["primary"]], VERDICTS[run["verdict"]]
         told = f"{run['name']} {row['difference']:+.3f}"
@@ -333,11 +332,11 @@ def forest(compared: dict, width: float = 7) -> None:
     show(ax, title, "; ".join(words), f"difference in {measure}; grey: within ±{matters:g}")
 
 
-def evidence_by_k(by_k: dict[str, list[float]], n: int, width: float = 7) -> None:
+def evidence_by_k(by_k: dict[str, list[float]], n: int) -> None:
     """Plot the shares of `n` queries that evidence.shares_by_k returns."""
     document, quote = by_k["document"], by_k["evidence"]
     cutoffs = range(1, len(document) + 1)
-    ax = axes(3.4, width)
+    ax = axes(3.4)
     for name, mark, color in (("document", "o", LIGHT), ("evidence", "s", DARK)):
         ax.plot(cutoffs, by_k[name], f"{mark}-", color=color, markersize=5)
     name_ends(ax, cutoffs[-1], pd.DataFrame(by_k)[["document", "evidence"]].iloc[-1], 0.09)
@@ -358,8 +357,8 @@ def evidence_by_budget(recall: pd.DataFrame, verdicts: dict, budget: int) -> Non
     """
     base = next(name for name in recall.index if name not in verdicts)
     recall = recall.sort_values(budget, ascending=False, kind="stable")
-    ax = axes(1.9 + 0.42 * len(recall), PAGE)
-    place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS[PAGE]}
+    ax = axes(1.9 + 0.42 * len(recall))
+    place = {"xycoords": ("axes fraction", "data"), "va": "center", "size": LETTERS}
     ax.axvline(recall.at[base, budget], color="black", linestyle=":", linewidth=1)
     for y, (name, row) in enumerate(recall.iterrows()):
         ax.plot(row, [y] * len(row), ":", marker="o", color=GREY, linewidth=1, markersize=3)

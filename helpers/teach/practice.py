@@ -176,7 +176,7 @@ def agreement_picture(evals: EvalSet, below: str = "") -> tuple[plt.Figure, str]
     """
     pairs, grades = readings(evals), evals.grades
     counts = np.array([[pairs.count((a, b)) for b in grades] for a in grades])
-    ax = figures.axes(4.6, figures.PAGE)
+    ax = figures.axes(4.6)
     ax.imshow(np.eye(len(grades)), cmap=ListedColormap(["white", figures.BAND]))
     for (y, x), n in np.ndenumerate(counts):
         side = max(3, ceil(n**0.5))  # marks in a row of a cell
@@ -203,9 +203,7 @@ def save_picture(evals: EvalSet, question: str, rank: int) -> None:
     line = f"The search found no answer to {asked}."
     if rank:
         line = f"The search put the best answer to {asked} at rank {rank}."
-    figure, words = agreement_picture(
-        evals, f"\n\n{textwrap.fill(line, figures.LINE[figures.PAGE])}"
-    )
+    figure, words = agreement_picture(evals, f"\n\n{textwrap.fill(line, figures.LINE)}")
     record.save_figure(figure, PICTURE)
     figures.display_figure(figure, words)
 

@@ -121,7 +121,7 @@ def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
     if merged:
         title = f"A useful page in the first five for {merged.right} of {base.n} questions; "
         title += f"BM25 alone: {base.right}"
-    ax = figures.axes(1.3 + 0.5 * len(bars), figures.PAGE)
+    ax = figures.axes(1.3 + 0.5 * len(bars))
     for y, bar in enumerate(bars.values()):
         ax.barh(y, 1, 0.36, color=figures.BAND)
         colour = figures.PALE if bar.is_pale else figures.DARK

@@ -225,7 +225,6 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert texts(ax)[:-4] == [  # of the parts that have room for it
         ("5.0", 2.5, 0), ("1.0", 5.5, 0), ("1.5", 0.75, 1),
     ]  # fmt: skip
-    assert ax.figure.get_figwidth() == figures.PAGE  # a telephone shows its letters
     assert texts(ax)[-4:-2] == [("6.2", 6.75, 0), ("2.1", 2.1, 1)]  # where bars end
     assert texts(ax)[-2:] == [("rival#0", 0, -0.3), ("wanted#2", 0, 0.7)]
     assert title(ax) == "The first leads by 4.1 points; “disk” alone gives it 5.0"
@@ -234,7 +233,7 @@ def test_score_parts_add_up_from_the_heaviest_word_on(drawn):
     assert title(own) == "“disk” brings the first page 5.0 of its 6.2 points"
     assert own.get_xlabel() == "score for “my question”"
     ranking.score_parts({"long name " * 9: {"disk": 1}}, "long question " * 4)
-    assert max(len(words) for words, *_ in texts(drawn[-1][0])) <= figures.LINE[figures.PAGE]
+    assert max(len(words) for words, *_ in texts(drawn[-1][0])) <= figures.LINE
     assert "question long\nquestion" in drawn[-1][0].get_xlabel()
 
 
@@ -435,8 +434,8 @@ def test_axes_have_their_names_and_texts_stand_beside_their_places(
 ):
     picture(*shown)
     ax = drawn[0][0]
+    assert ax.figure.get_figwidth() == 5  # inches: a telephone shows its letters
     (x_name, y_name), written = named(ax), [text for text in ax.texts if text.get_text()]
-    usual = figures.LETTERS[ax.figure.get_figwidth()]
     assert x_name.startswith(x) and (y_name.startswith(y) if y else y_name == "")
     assert "".join(text.get_ha()[0] for text in written) == sides
-    assert [text.get_text() for text in written if text.get_fontsize() < usual - 1] == []
+    assert [text.get_text() for text in written if text.get_fontsize() < figures.LETTERS - 1] == []

@@ -41,8 +41,8 @@ def words_of_both(evals: EvalSet, query: Query, document: Document) -> None:
 
 def _draw_words(rows: list[tuple[str, str]], title: str, told: str) -> None:
     """Draw the words of a question on the left, those of its page on the right, and link them."""
-    ax = figures.axes(1.2 + 0.34 * len(rows), figures.PAGE)
-    size = {"va": "center", "fontsize": figures.LETTERS[figures.PAGE]}
+    ax = figures.axes(1.2 + 0.34 * len(rows))
+    size = {"va": "center", "fontsize": figures.LETTERS}
     for y, (own, other) in enumerate(rows):
         face, color, line = (DARK, "white", "-") if own == other else ("white", "black", ":")
         look = {"color": color, "bbox": {"boxstyle": "round", "facecolor": face}} | size
@@ -74,7 +74,7 @@ def lengths(corpus: pd.DataFrame, chunk_size: int = 512) -> None:
     kinds = frequent(corpus.kind)
     medians = corpus.tokens.groupby(kinds).median().sort_values(kind="stable")
     places = medians.index.get_indexer(kinds)
-    ax = figures.axes(1 + 0.165 * len(medians), figures.PAGE)
+    ax = figures.axes(1 + 0.165 * len(medians))
     bins = np.linspace(0, corpus.tokens.max(), 41), np.arange(len(medians) + 1) - 0.5
     more = PowerNorm(0.5, vmin=0)  # few documents are seen, too
     ax.hist2d(corpus.tokens, places, bins, cmap="Blues", norm=more)
@@ -99,9 +99,9 @@ def halves(sizes: pd.Series, half: pd.Series) -> None:
     `sizes` are the queries of each group, `half` says where they stand.
     """
     rows = {name: sizes[half == name].sort_values(ascending=False) for name in sorted({*half})}
-    ax = figures.axes(0.9 + 0.5 * len(rows), figures.PAGE)
+    ax = figures.axes(0.9 + 0.5 * len(rows))
     edge = min(0.5, 60 / len(sizes))  # many are thin, and those of one query have none
-    size = {"va": "center", "fontsize": figures.LETTERS[figures.PAGE]}
+    size = {"va": "center", "fontsize": figures.LETTERS}
     for y, of in enumerate(rows.values()):
         edges = np.where(of > 1, edge, 0)
         look = {"color": DARK, "edgecolor": "white", "linewidth": edges}

@@ -12,11 +12,11 @@ from ...measure.inert import Markup, mark_words, template, visible, without_mark
 from ...measure.installation import TEMPLATES
 from ...measure.text import how_many, snippet
 from .. import record
-from ..figures import DARK, GREEN, HALO, LETTERS, LIGHT, LINE, PAGE, PALE, axes, in_words, show
+from ..figures import DARK, GREEN, HALO, LETTERS, LIGHT, LINE, PALE, axes, in_words, show
 
 STACKED = 5  # words that have a part of their own
 WIDE = 0.08  # of the longest bar, for a number inside a part
-SMALL = {"fontsize": LETTERS[PAGE]}
+SMALL = {"fontsize": LETTERS}
 INSIDE = {"ha": "center", "va": "center", "path_effects": HALO} | SMALL
 COLOURS = DARK, LIGHT, GREEN, "#6b6b6b", "#8c5fa8", "#8a8a8a"  # the last for all other words
 HATCHES = "", "///", "...", "xx", "\\\\", ""
@@ -109,7 +109,7 @@ def saturation(worth: Callable, k1: float, b: float, length: int) -> None:
     look = {"color": "#9c5210", "fontsize": 12, "va": "bottom"}
     ax.annotate(f"ceiling k1 + 1 = {ceiling:g}", (0.1, ceiling), **look)
     ax.set(xlim=(0, 12.3), ylim=(0, max(ceiling, 2.5) * 1.12))
-    ax.legend(loc="lower right", frameon=False, fontsize=12)
+    ax.legend(loc="lower right", frameon=False, fontsize=LETTERS)
     last = scores[-1] - scores[-2]
     title = f"The first occurrence earns {scores[1]:.2f}, the twelfth adds {last:.2f}"
     values = ", ".join(f"{scores[n]:.2f} at {n}" for n in (1, 2, 4, 8, 12))
@@ -127,8 +127,8 @@ def useful_in_five(counts: dict[str, int], n: int) -> None:
     colors = [*[PALE] * len(former), LIGHT]
     ax.barh(range(len(counts)), [*counts.values()], 0.8, color=colors)
     for row, (name, count) in enumerate(counts.items()):
-        ax.text(0, row, f" {name}", va="center", fontsize=12, path_effects=HALO)
-        ax.annotate(f" {count}", (count, row), va="center", fontsize=12)
+        ax.text(0, row, f" {name}", va="center", fontsize=LETTERS, path_effects=HALO)
+        ax.annotate(f" {count}", (count, row), va="center", fontsize=LETTERS)
     ax.set(xlim=(0, n), yticks=[])
     ax.invert_yaxis()
     title = f"{newest}: a useful page for {counts[newest]} of {n} questions"
@@ -156,18 +156,18 @@ def score_parts(bars: dict[str, dict[str, float]], question: str = "") -> plt.Fi
     parts = pd.DataFrame(bars).astype(float)  # words by bars
     order = parts.abs().max(axis=1).sort_values(ascending=False, kind="stable").index
     stacked = parts.loc[order[:STACKED]].rename(lambda word: shortened_to(word, 20))
-    ax = axes(1.6 + 0.8 * len(bars) + 0.12 * len(stacked), PAGE)
+    ax = axes(1.6 + 0.8 * len(bars) + 0.12 * len(stacked))
     if others := len(parts) - len(stacked):
         stacked.loc[how_many(others, "other word")] = parts.loc[order[STACKED:]].sum()
     _stack(ax, stacked)
     for row, name in enumerate(bars):
-        ax.text(0, row - 0.3, shortened_to(name, LINE[PAGE]), **SMALL)
+        ax.text(0, row - 0.3, shortened_to(name, LINE), **SMALL)
     ax.set(yticks=[], ylim=(len(bars) - 0.4, -0.7))
     ax.margins(x=0.12)
     ax.figure.legend(loc="outside lower left", ncols=2, frameon=False, **SMALL)
     values = "; ".join(f"{name}: {in_words(bar, '.2f')}" for name, bar in bars.items())
     title = _heaviest(parts.iloc[:, 0]) if question else _ahead(parts)
-    below = textwrap.fill(f"score for “{question}”", LINE[PAGE]) if question else "score"
+    below = textwrap.fill(f"score for “{question}”", LINE) if question else "score"
     show(ax, title, f"{values}.", below)
     return ax.figure
 

@@ -6,7 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from ..figures import DARK, GREEN, GREY, LIGHT, axes, equal_apart, name_ends, name_rows, short, show
+from ..figures import (
+    DARK,
+    GREEN,
+    GREY,
+    LETTERS,
+    LIGHT,
+    axes,
+    equal_apart,
+    name_ends,
+    name_rows,
+    short,
+    show,
+)
 
 PALE = "#c3cfdc"
 HEIGHT = 3.4  # inches
@@ -25,7 +37,7 @@ def first_k(ranking: list[str], grades: dict[str, int], k: int) -> None:
         ax.text(rank, 0.5, doc_id, ha="center", va="center", color=ink, size=14)
     ax.add_patch(plt.Rectangle((0.5, -0.1), k, 1.2, fill=False, color=LIGHT, linewidth=4))
     shares = f"hit@{k} = {found > 0:d}\nrecall@{k} = {found}/{len(relevant)}\nP@{k} = {found}/{k}"
-    ax.text(last + 0.8, 0.5, shares, va="center", linespacing=1.4, fontsize=12)
+    ax.text(last + 0.8, 0.5, shares, va="center", linespacing=1.4, fontsize=LETTERS)
     ax.set(xlim=(0.3, last + 0.7), ylim=(-0.15, 1.15), xticks=range(1, last + 1), yticks=[])
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
@@ -51,7 +63,7 @@ def gains_against_ideal(ranking: list[str], grades: dict[str, int], k: int) -> N
                 words.append(f"{name}: {doc_id} at rank {rank} adds {gain:.2f}")
                 left += gain
         dcg[name] = left
-        ax.text(left, y, f" {left:.2f}", va="center", fontsize=12)
+        ax.text(left, y, f" {left:.2f}", va="center", fontsize=LETTERS)
     name_rows(ax, [*dcg])
     ax.set_xlim(0, 1.1 * max(dcg.values()) or 1)
     ndcg = dcg["yours"] / dcg["ideal"] if dcg["ideal"] else 0.0  # no positive grade
@@ -66,7 +78,7 @@ def measures_by_place(values: dict[str, list[float]], doc_id: str, rank: int) ->
         places = range(1, len(row) + 1)
         ax.plot(places, row, f"{mark}-", color=color, alpha=0.8)
         ax.plot(rank, row[rank - 1], mark, color=color, markersize=12, markeredgecolor="black")
-        ax.annotate(f"  {name}", (len(row), row[-1]), va="center", fontsize=12)
+        ax.annotate(f"  {name}", (len(row), row[-1]), va="center", fontsize=LETTERS)
     ax.axvline(rank, color="black", linewidth=1, linestyle=":")
     ax.set(xlim=(0.8, len(row) + 0.8), ylim=(0, 1.05), xticks=[*places])
     now = ", ".join(f"{name} {short(row[rank - 1])}" for name, row in values.items())
@@ -88,7 +100,7 @@ def one_draw(values: np.ndarray, seed: int) -> None:
     means = both.mean(axis=1)
     ax.plot(means, [0, 1], "|", color=LIGHT, markersize=60, markeredgewidth=3)
     for y, mean in enumerate(means):
-        ax.text(mean, y + 0.48, f"mean {mean:.3f}", ha="center", va="center", fontsize=12)
+        ax.text(mean, y + 0.48, f"mean {mean:.3f}", ha="center", va="center", fontsize=LETTERS)
     name_rows(ax, ["our values", "one draw"])
     ax.set_ylim(1.65, -0.5)
     title = f"One draw leaves out {len(missed)} of {n} queries: its mean is "
@@ -103,7 +115,7 @@ def bootstrap_means(values: np.ndarray, low: float, high: float, name: str) -> N
     ax.axvline(values.mean(), color="black")
     for end, side in ((low, "right"), (high, "left")):
         ax.axvline(end, color=LIGHT, linestyle="--")
-        ax.text(end, top * 0.9, f" {end:.2f} ", ha=side, fontsize=12)
+        ax.text(end, top * 0.9, f" {end:.2f} ", ha=side, fontsize=LETTERS)
     title = f"{name} {values.mean():.2f}: other queries could have given {low:.2f} to {high:.2f}"
     words = f"Histogram of {PATTERNS:,} means; the middle 95 % lie between {low:.3f} and {high:.3f}"
     show(ax, title, words, f"mean of {len(values)} values drawn anew", "draws")
@@ -117,7 +129,7 @@ def flipped_means(differences: np.ndarray, p: float, name: str) -> None:
     ax.axvline(seen, color="black")  # neutral: the verdict is the table's
     ax.axvline(-seen, color="black", linestyle="--")
     side = "left" if seen > 0 else "right"
-    ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=12, ha=side)
+    ax.text(seen, top * 0.92, f" seen {seen:+.3f} ", fontsize=LETTERS, ha=side)
     share = "Fewer than .001" if p < 0.001 else short(p)
     title = f"{share} of the means with random signs are as far from 0 as {seen:+.3f}"
     words = f"{name}: histogram of {PATTERNS:,} means with random signs; p {p:.4f}"
@@ -128,6 +140,7 @@ def _histogram(means: np.ndarray) -> tuple[plt.Axes, float]:
     """Draw the histogram of means; return its axes and where they end at the top."""
     ax = axes(HEIGHT)
     ax.hist(means, bins=40, color=PALE, edgecolor=DARK, linewidth=0.4)
+    ax.xaxis.get_major_locator().set_params(nbins=5)  # numbers of three decimals are long
     return ax, ax.get_ylim()[1]
 
 
@@ -161,7 +174,7 @@ def needs_and_documents(met: pd.DataFrame, where: str) -> None:
     for (x, y), n in pd.concat([documents, needs], axis=1).value_counts().items():
         color = {1: DARK, 0: GREY, -1: LIGHT}[np.sign(y - x)]
         ax.plot(x, y, "o", color=color, markersize=17)
-        ax.text(x, y, n, ha="center", va="center", color="white", fontsize=12)
+        ax.text(x, y, n, ha="center", va="center", color="white", fontsize=LETTERS)
     look = {"fontsize": 12, "va": "center"}
     ax.text(0.03, 0.85, "needs met,\ndocuments missing", color=DARK, **look)
     ax.text(0.97, 0.15, "documents found,\nneeds not met", color=LIGHT, ha="right", **look)
@@ -192,7 +205,7 @@ def overlap_and_score(dev: pd.DataFrame) -> float:
             y = dev["nDCG@10"][part]
             ax.plot(x[part], y, mark, color=color, alpha=0.75, markersize=7, label=label)
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.05, 1.1))
-    ax.figure.legend(fontsize=12, loc="outside lower right", ncols=2)
+    ax.figure.legend(fontsize=LETTERS, loc="outside lower right", ncols=2)
     rows = means.itertuples()
     words = "; ".join(f"{k or 'all'}: overlap {x:.2f}, nDCG@10 {y:.2f}" for k, x, y in rows)
     how = "More shared words, higher nDCG" if rho > 0.2 else "Shared words explain little"
