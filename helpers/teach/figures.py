@@ -280,8 +280,9 @@ def values_by_kind(values: pd.DataFrame, name: str, where: str) -> None:
     name_rows(ax, [f"{kind} ({n})" for kind, n in kinds["size"].items()])
     ax.set_xlim(-0.03, 1.03)
     title = f"{low.sum()} of {len(values)} {where} queries score below 0.5"
-    if len(kinds) > 1:
-        title = f"Lowest mean on {where}: {kinds.index[0]}, {kinds['mean'].iloc[0]:.2f}"
+    low_means = kinds["mean"].head(2).round(2)  # two that are equal have no lowest
+    if low_means.nunique() == 2:
+        title = f"{name} on {where} is lowest for {kinds.index[0]}: {low_means.iloc[0]:.2f}"
     below = f"{name} of each query (line: mean; square: below 0.5)"
     show(ax, title, f"Means of {name}: {in_words(kinds['mean'], '.3f')}.", below)
 

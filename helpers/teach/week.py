@@ -79,7 +79,7 @@ def counts_of_week(
     bars["base"] = Bar("BM25 alone", found, n, is_pale=bool(run))
     if run:
         name = _in_words(evals, run["name"])
-        bars["merged"] = Bar(name, round(n * run["halves"]["test"]["means"]["hit@5"]), n)
+        bars["best"] = Bar(name, round(n * run["halves"]["test"]["means"]["hit@5"]), n)
     if pairs := practice.readings(evals):
         equal = sum(stored == yours for stored, yours in pairs)
         kappa = practice.kappa_text(*zip(*pairs, strict=True), evals.grades)
@@ -116,10 +116,10 @@ def _explained(evals: EvalSet, causes: Callable, cards: dict[str, Markup]) -> di
 
 def picture(bars: dict[str, Bar], name: str) -> tuple[Any, str]:
     """Return a figure with a bar for each count, and the same in words; `name` is the set's."""
-    base, merged = bars["base"], bars.get("merged")
+    base, best = bars["base"], bars.get("best")
     title = f"A useful page in the first five for {base.right} of {base.n} questions"
-    if merged:
-        title = f"A useful page in the first five for {merged.right} of {base.n} questions; "
+    if best:
+        title = f"A useful page in the first five for {best.right} of {base.n} questions; "
         title += f"BM25 alone: {base.right}"
     ax = figures.axes(1.3 + 0.5 * len(bars))
     for y, bar in enumerate(bars.values()):

@@ -440,7 +440,7 @@ def questions_needed(row: dict, difference: float) -> int:
 
 
 def _on_test(run: dict) -> str:
-    """Return what test says of a run that was compared on dev, if it was looked at there."""
+    """Return what test says of a run that was compared on dev, if it was chosen for that."""
     if "halves" not in run:
         return "not chosen" if run["verdict"] in (BETTER, WORSE) else ""
     halves = run["halves"]

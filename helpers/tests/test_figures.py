@@ -92,7 +92,10 @@ def test_each_query_is_a_point_in_the_row_of_its_kind(drawn):
     assert len({*low, *high}) == 6  # equal points lie apart, in the row of their kind
     assert all(abs(y) < 0.45 for _, y in low) and all(abs(y - 1) < 0.45 for _, y in high)
     assert points(ax)["|"] == [(pytest.approx(0.4 / 3), 0), (pytest.approx(2 / 3), 1)]
-    assert title(ax) == "Lowest mean on dev: a, 0.13"
+    assert title(ax) == "AP on dev is lowest for a: 0.13"
+    assert title(many) == "0 of 40 dev queries score below 0.5"  # of one kind
+    figures.values_by_kind(pd.DataFrame({"kind": [*"ab"], "value": 1.0}), "AP", "dev")
+    assert title(drawn[-1][0]) == "0 of 2 dev queries score below 0.5"  # no kind is lowest
     places = [y for _, y in points(many)["o"]]  # many equal ones stay in their row
     assert len({*places}) == 40 and max(map(abs, places)) < 0.41
     assert sum(places) == pytest.approx(0)

@@ -105,6 +105,7 @@ def test_groups_lie_end_to_end_in_the_row_of_their_half(drawn):
     corpus.halves(pd.Series([1, 3, 2, 1]), pd.Series(["dev", "test", "dev", "dev and test"]))
     ax, told = drawn[0]
     assert bars(ax) == [(0, 2), (2, 1), (0, 1), (0, 3)]
+    assert [bar.get_linewidth() > 0 for bar in ax.patches] == [True, False, False, True]
     assert rows(ax) == ["dev: 2 groups", "dev and test: 1 group", "test: 1 group"]
     assert texts(ax) == [("2", 1, 0), ("1", 0.5, 1), ("3", 1.5, 2)]
     assert title(ax) == "1 group in both halves: a leak"

@@ -310,7 +310,7 @@ def test_sentences_about_the_set(cells, files, published, scores):
 def test_sentences_about_the_baseline(cells, files, published, scores):
     values, test = (published["summary"][split]["measures"] for split in witness.SPLITS)
     dev = scores[scores["split"] == "dev"]
-    said, _, rest = cells["r-baseline-text"][0].partition("How does BM25 do on the newest")
+    said, _, rest = cells["r-baseline-text"][0].partition("Some queries are shown apart")
     tells(
         said.partition("First result relevant")[0],
         f"first result is relevant for {sum(dev['first_rank'] == 1)} of {len(dev)} queries",
@@ -413,7 +413,7 @@ def test_three_numbers_count_questions(cells, published, scores):
         f"{at.full:.0f} of the {at.n_full} that have a full answer",
         f"For {at.n - at.n_full} no document answers in full",
         f"Of all {at.n} that's {at.full / at.n:.0%} ({full_low:.0%} to {full_high:.0%})",
-        f"{proven} of {quoted['n']} had the sentences that prove",
+        f"{proven} of {quoted['n']} had, among the first five",
         f"from 0 to 1) is {half['measures']['nDCG@10']:.3f}, 95 % interval {ndcg}",
         "1 for a useful document in first place, 1/2 in second, 1/3 in third",
         f"is {half['measures']['MRR@10']:.3f}, interval {mrr}",
@@ -461,8 +461,8 @@ def test_what_to_do_first_is_the_best_run_of_the_comparison(advice, by_gain, pub
         f"{apart['difference']:+.3f} ({apart['low']:+.3f} to {apart['high']:+.3f})"
         f", on the {newest['n']} of the newest round, which no earlier version had, "
         f"{newest['difference']:+.3f} ({newest['low']:+.3f} to {newest['high']:+.3f}).",
-        f"*{highest}* changes by {gains[highest]:+.3f} ({kinds[highest]['n']} questions), "
-        f"*{lowest}* by {gains[lowest]:+.3f} ({kinds[lowest]['n']}).",
+        f"from {gains[highest]:+.3f} (*{highest}*, {kinds[highest]['n']} questions) to "
+        f"{gains[lowest]:+.3f} (*{lowest}*, {kinds[lowest]['n']})",
     )
 
 

@@ -193,7 +193,7 @@ def test_session_b_searches(cells, base, engine, scores):
             f"{shared[0]} of {n} chunks share a word",
         ],
         "b-collapse-run-then": [f"b-cut-first: {fmean(tens):.1f}"],
-        "b-parts-run": [f"{deepest}:", f"all words together {ahead:.1f}."],
+        "b-parts-run": [f"{deepest}:", f"The first leads by {ahead:.1f} points; "],
     })  # fmt: skip
     tables_have(cells, {
         "b-reread": {"1": {"score": f"{best:.3f}"}},
@@ -268,7 +268,7 @@ def test_session_c_compares(cells, published):
     assert max(at["p"], at["t_p"]) < 0.001
     sd = at["detectable"] / witness.detectable(at["n"], 1)
     verdicts = [row["verdict"] for row in published["compared_dev"]["runs"]]
-    decided = verdicts.count("better") + verdicts.count("worse")
+    better, worse = verdicts.count("better"), verdicts.count("worse")
     holds(cells, {
         "c-other": [
             f"minilm-titled minus baseline: {at['difference']:+.3f} "
@@ -285,7 +285,7 @@ def test_session_c_compares(cells, published):
             f"dense-minilm-titled: seen {alone['difference']:+.3f}; {alone['n']} queries show "
             f"{alone['detectable']:.3f} and more, {witness.enough(0.05, alone)} would show 0.05",
         ],
-        "c-compare-forest": [f"{decided} of {len(verdicts)} systems"],
+        "c-compare-forest": [f"{better} of {len(verdicts)} systems; worse: {worse}."],
     })  # fmt: skip
 
 

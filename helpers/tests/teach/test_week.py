@@ -109,6 +109,7 @@ def test_a_page_tells_a_week_of_which_all_was_done(own, done, capsys):
 
 def test_a_picture_counts_a_week_of_which_all_was_done(own, done, drawn):
     assert has_blank_rim(own.folder / "your_week.png")
+    assert Image.open(own.folder / "your_week.png").width > 800  # sharp where it's posted
     picture = (own.folder / "your_week.png").read_bytes()
     alt, data = re.search('<img alt="([^"]+)" src="data:image/png;base64,([^"]+)"', done).groups()
     told = words_of(done)["top"]
@@ -150,6 +151,15 @@ def test_what_was_not_done_says_so_in_a_line(own, drawn):
     finding = "A useful page in the first five for 135 of 168 questions"
     assert title(ax) == finding and words.startswith(f"{finding}. BM25 alone")
     assert len(bars(ax)) == 2
+
+
+@pytest.mark.parametrize(("name", "told"), [
+    ("dense", "dense"), ("baseline + dense", "BM25 with dense"),
+])  # fmt: skip
+def test_a_run_without_a_card_keeps_its_name(own, drawn, name, told):
+    better = found(run(name, 306 / 354, "better", "confirmed"))
+    week.save_week(own, better, dict, CARD, "")
+    assert f"BM25 alone 277 of 354; {told} 306 of 354" in drawn[0][1]
 
 
 def test_nothing_is_written_where_no_learner_works(own, drawn, capsys):
