@@ -145,12 +145,18 @@ def compare(
         "base": described,
         "runs": rows,
     }
+    return comparison | _costs(known, qrels, base, groups) | left_out
+
+
+def _costs(evals: EvalSet, qrels: Qrels, base: Run, groups: list[list[Run]]) -> dict:
+    """Return what the systems that rank passages cost (`costs`), {} for fewer than two."""
     ranking_passages = [group for group in groups if group[0].parts]
-    if len(ranking_passages) > 1:
-        compared = [[base], *ranking_passages] if base.parts else ranking_passages
-        by_name = {_name_of(group): group for group in compared}
-        comparison["costs"] = evidence.cost_points(known, qrels, by_name)
-    return comparison | left_out
+    if len(ranking_passages) < 2:
+        return {}
+    if base.parts:
+        ranking_passages = [[base], *ranking_passages]
+    by_name = {_name_of(group): group for group in ranking_passages}
+    return {"costs": evidence.cost_points(evals, qrels, by_name)}
 
 
 def _name_of(group: list[Run]) -> str:

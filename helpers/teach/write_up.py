@@ -215,7 +215,9 @@ class WriteUp:
         {} where each question has one, or none has, or all are of one kind.
         """
         rows = self.rows[self.half]
-        has_full = rows.get(FULL, pd.Series(float("nan"), rows.index)).notna()
+        if FULL not in rows:
+            return {}
+        has_full = rows[FULL].notna()
         by_kind = has_full.groupby(rows["kind"]).mean()
         if has_full.nunique() == 1 or len(by_kind) == 1:
             return {}

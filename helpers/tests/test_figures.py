@@ -175,6 +175,8 @@ def test_evidence_by_budget(drawn):
     assert title(ax) == "Within 2,000 tokens none of 2 ways to cut is better than fixed, 1 worse"
     assert title(other) == "Within 2,000 tokens 1 of 2 ways to cut is better than small, 1 worse"
     assert told.endswith(f"At 2,000: small {stats.TOO_FEW}, x {stats.WORSE}")
+    figures.evidence_by_budget(recall, dict.fromkeys(["small", "x"], stats.BETTER), 2000)
+    assert title(drawn[-1][0]).endswith("2 of 2 ways to cut are better than fixed, none worse")
 
 
 GREY = 0.2126, 0.7152, 0.0722  # of red, green and blue, as eyes weigh them

@@ -58,7 +58,7 @@ def gains_against_ideal(ranking: list[str], grades: dict[str, int], k: int) -> N
                 gain = grade / math.log2(rank + 1)
                 color, ink = (DARK, "white") if grade == max(grades.values()) else (PALE, "black")
                 bar = ax.barh(y, gain, 0.8, left, color=color, edgecolor="white")
-                look = {"label_type": "center", "color": ink, "fontsize": 12}
+                look = {"label_type": "center", "color": ink, "fontsize": LETTERS}
                 ax.bar_label(bar, [f"{doc_id}\nrank {rank}"], **look)
                 words.append(f"{name}: {doc_id} at rank {rank} adds {gain:.2f}")
                 left += gain
@@ -175,7 +175,7 @@ def needs_and_documents(met: pd.DataFrame, where: str) -> None:
         color = {1: DARK, 0: GREY, -1: LIGHT}[np.sign(y - x)]
         ax.plot(x, y, "o", color=color, markersize=17)
         ax.text(x, y, n, ha="center", va="center", color="white", fontsize=LETTERS)
-    look = {"fontsize": 12, "va": "center"}
+    look = {"fontsize": LETTERS, "va": "center"}
     ax.text(0.03, 0.85, "needs met,\ndocuments missing", color=DARK, **look)
     ax.text(0.97, 0.15, "documents found,\nneeds not met", color=LIGHT, ha="right", **look)
     ax.set(xlim=(-0.06, 1.06), ylim=(-0.06, 1.06))
